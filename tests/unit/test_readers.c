@@ -85,12 +85,15 @@ static void put(const char *family)
 	small_store_work(store);
 }
 
+static void put_some(const char *family, unsigned int count)
+{
+	while (count-- > 0)
+		put(family);
+}
+
 static void put_many(const char *family)
 {
-	unsigned int i;
-
-	for (i = 0; i < WRITES; i++)
-		put(family);
+	put_some(family, WRITES);
 }
 
 static struct snapshot *hold(void)
@@ -198,6 +201,28 @@ START_TEST(what_has_expired_since_goes)
 }
 END_TEST
 
+/* Nobody asks for it; and what does not age beside it is left alone then. */
+START_TEST(what_has_expired_since_goes_by_itself)
+{
+	struct snapshot *reader;
+	uint64_t compacted;
+
+	put("one");
+	reader = hold();
+	put_many("aged");
+	put_some("all", 20);
+	small_store_flush(store);
+	now_us += DAY + 1;
+	small_store_wait(store, 10);
+	at_most(22);
+	compacted = small_store_stats(store).compacted_size;
+	now_us += DAY;
+	small_store_wait(store, 10);
+	ck_assert_uint_eq(small_store_stats(store).compacted_size, compacted);
+	store_snapshot_release(store, reader);
+}
+END_TEST
+
 /* The time up to which things have gone is kept with the files: no crash takes
  * it back. */
 START_TEST(what_has_expired_stays_so)
@@ -243,6 +268,7 @@ int main(void)
 		what_came_after_a_reader_goes,
 		what_came_before_another_goes,
 		what_has_expired_since_goes,
+		what_has_expired_since_goes_by_itself,
 		what_has_expired_stays_so,
 		a_rule_that_is_newer_than_a_reader,
 	};

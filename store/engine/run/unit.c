@@ -326,13 +326,23 @@ static bool was_in_vain(const struct compaction *c, uint64_t size)
 	return size > before - before / DEAD_SHARE;
 }
 
+/* The GC time by which nothing that ages was left of f, which a merge by c has
+ * written: that of the oldest who sees any of it. */
+static uint64_t aged_us(const struct merge_context *c, const struct sst_file *f)
+{
+	size_t i = 0;
+
+	while (i + 1 < c->snapshot_count && c->snapshots[i] < f->smallest_seq)
+		i++;
+	return c->snapshot_us[i];
+}
+
 /* Notes of the files that edit has added by context, of c unless it is a flush:
- * they hold nothing that had expired at gc_time_us, but what does not age, and
- * delete nothing at a time before delete_us. Needs work. */
+ * by what time they were rid of what had expired, and that they delete nothing
+ * at a time before delete_us. Needs work. */
 static void note_added(struct engine *e, const struct edit *edit,
 		       const struct merge_context *context,
-		       const struct compaction *c, uint64_t gc_time_us,
-		       uint64_t delete_us)
+		       const struct compaction *c, uint64_t delete_us)
 {
 	size_t i, count = context->snapshot_count;
 	struct version *v = engine_version(e);
@@ -349,7 +359,7 @@ static void note_added(struct engine *e, const struct edit *edit,
 		f = added_file(v, &edit->added[i]);
 		if (!f)
 			continue;
-		f->gc_time_us = gc_time_us;
+		f->gc_time_us = c ? aged_us(context, f) : 0;
 		f->delete_us = delete_us;
 		f->is_clean = clean;
 		f->held_seq = clean ? 0 : context->snapshots[count - 2];
@@ -451,7 +461,7 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 		remove_outputs(e, &edit);
 		goto release;
 	}
-	note_added(e, &edit, &context, NULL, 0, delete_us);
+	note_added(e, &edit, &context, NULL, delete_us);
 	engine_end_rests(e);
 
 	/* An empty memtable has no sequence. */
@@ -544,8 +554,7 @@ static int merge_inputs(struct engine *e, struct version *v,
 		if (err < 0 && !c->trivial)
 			remove_outputs(e, edit);
 		else if (err == 0 && !c->trivial)
-			note_added(e, edit, context, c, context->snapshot_us[0],
-				   compact_delete_us(c));
+			note_added(e, edit, context, c, compact_delete_us(c));
 	}
 	blob_mover_release(&mover);
 	return err;
