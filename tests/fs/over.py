@@ -7,6 +7,6 @@ for turn in range(int(sys.argv[2])):
     for row in range(2000):
         path = "%s/r%d/f" % (sys.argv[1], row)
         if turn == 0:
-            os.makedirs(path)
+            os.makedirs(path, exist_ok=True)
         with open(path + "/v", "wb") as f:
             f.write(os.urandom(2000))

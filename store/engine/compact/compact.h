@@ -14,15 +14,16 @@
  * is decided in pick.c, which entries go on in sieve.c, in what order they come
  * in merge.c.
  *
- * What a merge may drop, with oldest = the oldest live snapshot:
- *   - a version overwritten by one with the same version key and seq <= oldest
- *   - an entry covered by a range tombstone with seq <= oldest, of the inputs
+ * What a merge may drop, with oldest = the oldest live snapshot, and reader =
+ * the oldest that sees the entry, the present being the last of them:
+ *   - a version overwritten by one with the same version key and seq <= reader
+ *   - an entry covered by a range tombstone with seq <= reader, of the inputs
  *     or of compaction.above
- *   - a put with seq <= oldest that its family's GC rule hides, its rank
- *     counted among the entries with seq <= oldest and before any deletion
- *     that the merge does not see (above_seq), at the GC time of that; not if
- *     that one is older than the rule, nor while oldest goes by an older rule
- *     (rules_seq). gc.h says why
+ *   - a put that its family's GC rule hides from its reader, its rank counted
+ *     among what that one sees and what came before any deletion that the merge
+ *     does not see (above_seq), at the GC time of that; not if that one is
+ *     older than the rule, nor for another reader than the present while oldest
+ *     goes by an older rule (rules_seq). gc.h says why
  *   - of adjacent KEY_MERGE entries of one version, and a put below them, all
  *     but the first, which takes their values, if each live snapshot that sees
  *     one sees the others
@@ -45,9 +46,10 @@ struct merge_context {
 	struct gc_rules *rules;    /* NULL: not known yet, keep all */
 	struct gc_rules **moments; /* other ones, of live snapshots */
 	size_t moment_count;
-	const uint64_t *snapshots; /* live, ascending; the visible seq is
+	const uint64_t *snapshots;   /* live, ascending; the visible seq is
 					   the last */
-	size_t snapshot_count;     /* at least 1 */
+	const uint64_t *snapshot_us; /* GC time of each, ascending */
+	size_t snapshot_count;       /* at least 1 */
 	/* Moments that the past can be read at; the last has the visible seq,
 	 * whether it is one or not. With 0 of them no history is kept. */
 	bool no_room; /* for history files: to begin one is -ENOSPC */
@@ -56,14 +58,13 @@ struct merge_context {
 	const uint64_t *readers; /* snapshots and moments, ascending; only if
 				    there are moments */
 	size_t reader_count;
-	uint64_t now_us;     /* GC time */
 	uint64_t rules_seq;  /* of the oldest snapshot's rules */
 	uint64_t above_seq;  /* not above that of any deletion which
-				      is not of the inputs and that snapshot
+				      is not of the inputs and a snapshot
 				      sees; UINT64_MAX: there is none */
 	uint64_t above_us;   /* no later than the GC time of the first
-				      of these, nor than now_us; 0: not
-				      known */
+				      of these, UINT64_MAX if there is none;
+				      0: not known */
 	uint64_t file_size;  /* target of an output; bytes */
 	uint64_t spare_size; /* not 0: outputs take pieces of held room,
 				      of so many bytes if there are */

@@ -23,7 +23,8 @@
  * cursor_show_hidden): under another policy some of it might be seen again.
  * A snapshot does not see that deletion if it is older, so it goes on by the
  * policy of its moment, and while one is held whose policies are not those of
- * now, no merge goes by either.
+ * now, merges go by either for nothing that a snapshot sees; but by those of
+ * now for what came after all of them.
  * A deletion from before the policy gave no such care to what the policy hides.
  * So a merge that may not see all of those must not go by the policy, because
  * it would count versions that are deleted. One that may not see a later

@@ -314,7 +314,8 @@ static bool is_expired(const struct sst_file *f, const struct gc_rules *rules,
 }
 
 int compact_pick_expired(const struct version *v, const struct gc_rules *rules,
-			 uint64_t now_us, struct compaction *out)
+			 uint64_t held_seq, uint64_t held_us, uint64_t now_us,
+			 struct compaction *out)
 {
 	unsigned int level;
 	size_t i;
@@ -325,7 +326,9 @@ int compact_pick_expired(const struct version *v, const struct gc_rules *rules,
 		for (i = 0; i < v->levels[level].count; i++) {
 			struct sst_file *f = v->levels[level].files[i];
 
-			if (!is_expired(f, rules, now_us))
+			if (!is_expired(f, rules,
+					f->smallest_seq > held_seq ? now_us
+								   : held_us))
 				continue;
 			out->level = out->output_level = level;
 			err = compact_add_input(out, 0, f);

@@ -40,8 +40,11 @@ int compact_pick_held(const struct version *v, uint64_t oldest_seq,
 
 /* A file of a sorted level to be written anew in its place, because a quarter
  * of it has expired by its age since it was made. Its timestamps are taken for
- * spread evenly. */
+ * spread evenly. Merges go by the times of who sees an entry: held_us is the
+ * least of a snapshot that sees anything up to held_seq, and none sees what is
+ * newer; now_us is that of the present. */
 int compact_pick_expired(const struct version *v, const struct gc_rules *rules,
-			 uint64_t now_us, struct compaction *out);
+			 uint64_t held_seq, uint64_t held_us, uint64_t now_us,
+			 struct compaction *out);
 
 #endif

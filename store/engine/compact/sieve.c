@@ -1,11 +1,13 @@
 #include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
 
 #include "store/engine/compact/sieve.h"
 
 /*
  * Entries come by column, then newest timestamp first, then newest write first:
  * what hides a write comes before it. So the sieve needs to remember one write,
- * hider_seq, and one count, the rank in gc.
+ * hider_seq, and one count for each snapshot.
  *
  * A deletion goes on until nothing older lies below: then there is nothing left
  * for it to hide. In a flush nothing is known of what lies below, and it stays.
@@ -26,6 +28,7 @@ void sieve_release(struct sieve *s)
 {
 	buf_release(&s->column);
 	buf_release(&s->scratch);
+	free(s->ranks);
 }
 
 /* The least birth by the rules of now and of the live snapshots: what is older
@@ -48,7 +51,8 @@ static uint64_t find_birth(const struct sieve *s, uint32_t table,
 /* Finds what is to be known of the column's table and family. */
 static int find_family(struct sieve *s)
 {
-	const struct gc_rules *rules = s->context->rules;
+	const struct merge_context *c = s->context;
+	const struct gc_rules *rules = c->rules;
 	struct bytes column = buf_bytes(&s->column), name;
 	const struct gc_table *table;
 	size_t end;
@@ -65,15 +69,30 @@ static int find_family(struct sieve *s)
 	if (table)
 		s->family = gc_table_family(table, name);
 	s->found = s->family;
-	if (s->context->history_count > 0)
+	if (c->history_count > 0)
 		s->found_birth = gc_rules_birth(rules, key_table(column), name);
 	s->birth_seq = find_birth(s, key_table(column), name);
 	/* Deletions that are older than the rules may lie elsewhere: versions
-	 * that they delete would be counted. Or a snapshot goes by other rules.
-	 */
-	if (s->family && (s->family->rules_seq > s->context->above_seq ||
-			  s->family->rules_seq > s->context->rules_seq))
+	 * that they delete would be counted. */
+	if (s->family && s->family->rules_seq > c->above_seq)
 		s->family = NULL;
+	/* Where the oldest goes by others, only the last is known not to. */
+	s->asked_from = s->family && s->family->rules_seq > c->rules_seq
+				? c->snapshot_count - 1
+				: 0;
+	return 0;
+}
+
+/* Nothing of the column has been counted. 0 or -ENOMEM. */
+static int clear_ranks(struct sieve *s)
+{
+	size_t count = s->context->snapshot_count;
+
+	if (!s->ranks)
+		s->ranks = malloc(count * sizeof(*s->ranks));
+	if (!s->ranks)
+		return -ENOMEM;
+	memset(s->ranks, 0, count * sizeof(*s->ranks));
 	return 0;
 }
 
@@ -90,19 +109,15 @@ static int begin_column(struct sieve *s, struct bytes key)
 			      bytes_of(key.data, s->parts.column_end));
 	if (!err && !same_family)
 		err = find_family(s);
-	if (err < 0)
-		return err;
-	if (s->family)
-		gc_column_start(&s->gc, s->family, s->context->now_us,
-				s->context->above_us);
+	if (!err)
+		err = clear_ranks(s);
 	s->version_seen = false;
 	s->open_reader = 0;
-	return 0;
+	return err;
 }
 
-/* The oldest snapshot that may see seq, by bisection; 0 if only later ones
- * will: nobody can yet tell what will hide it from them. */
-static uint64_t first_reader(const struct sieve *s, uint64_t seq)
+/* The oldest snapshot that may see seq, by bisection. */
+static size_t first_reader(const struct sieve *s, uint64_t seq)
 {
 	const uint64_t *snapshots = s->context->snapshots;
 	size_t low = 0, high = s->context->snapshot_count;
@@ -115,7 +130,7 @@ static uint64_t first_reader(const struct sieve *s, uint64_t seq)
 		else
 			high = middle;
 	}
-	return low < s->context->snapshot_count ? snapshots[low] : 0;
+	return low;
 }
 
 /* The answer holds for a span, and keys ascend, so mostly it is known. */
@@ -154,40 +169,83 @@ static bool is_below(const struct sieve *s, struct bytes key)
 	return false;
 }
 
-/* Whether the family's rule lets the version be; it is asked once. */
-static bool is_kept(struct sieve *s, struct bytes key)
+/* The first snapshot, from reader on, from which a range tombstone hides the
+ * entry, by bisection: from later ones it does, too. Mostly there is none. */
+static size_t covered_from(struct sieve *s, struct bytes key, size_t reader)
 {
-	uint64_t timestamp = key_timestamp(key);
+	const uint64_t *snapshots = s->context->snapshots;
+	size_t low = reader, high = s->context->snapshot_count, at = high - 1;
 
-	if (!s->family)
+	while (low < high) {
+		if (sieve_cover(s, key, snapshots[at]) <= key_seq(key))
+			low = at + 1;
+		else
+			high = at;
+		at = low + (high - low) / 2;
+	}
+	return low;
+}
+
+/* Whether the family's rule lets a version be for its reader, who sees no newer
+ * write of it. */
+static bool ask_rule(const struct sieve *s, struct bytes key, size_t reader)
+{
+	const struct merge_context *c = s->context;
+	uint64_t us = c->snapshot_us[reader];
+	struct gc_column gc;
+
+	if (reader < s->asked_from)
 		return true;
-	if (!s->gc_asked)
-		s->gc_keeps =
-			key_seq(key) < s->context->above_seq
-				? gc_column_keep(&s->gc, timestamp)
-				: gc_column_keep_newest(&s->gc, timestamp);
-	s->gc_asked = true;
-	return s->gc_keeps;
+	gc_column_start(&gc, s->family, us,
+			c->above_us < us ? c->above_us : us);
+	gc.rank = s->ranks[reader];
+	return key_seq(key) < c->above_seq
+		       ? gc_column_keep(&gc, key_timestamp(key))
+		       : gc_column_keep_newest(&gc, key_timestamp(key));
+}
+
+/* As ask_rule of a put, which is seen up to the snapshot end and counted for
+ * these, if it is seen by no other write of its version. */
+static bool is_kept(struct sieve *s, struct bytes key, size_t reader,
+		    size_t end)
+{
+	size_t i;
+
+	if (!s->family || !s->family->policy)
+		return true;
+	/* The parts of an aggregate are one version. */
+	if (reader >= s->seen_from)
+		return s->gc_keeps;
+	s->gc_keeps = ask_rule(s, key, reader);
+	if (!s->gc_keeps || key_seq(key) >= s->context->above_seq)
+		return s->gc_keeps;
+	if (end > s->seen_from)
+		end = s->seen_from;
+	for (i = reader; i < end; i++)
+		s->ranks[i]++;
+	return true;
 }
 
 /* Whether the entry goes on by itself. newer is the seq of the write of the
  * same version that hides it, UINT64_MAX if none; reader is first_reader of it.
  */
 static bool passes(struct sieve *s, struct bytes key, uint64_t newer,
-		   uint64_t reader)
+		   size_t reader)
 {
-	uint64_t seq = key_seq(key);
+	const struct merge_context *c = s->context;
+	size_t end;
 
-	if (reader == 0)
+	if (reader == c->snapshot_count)
 		return true;
-	if (newer <= reader || sieve_cover(s, key, reader) > seq)
+	if (newer <= c->snapshots[reader])
 		return false;
-	/* What follows would be seen by an older snapshot. */
-	if (reader != s->context->snapshots[0])
-		return true;
+	end = covered_from(s, key, reader);
+	if (end == reader)
+		return false;
 	if (key_kind_is_put(key_kind(key)))
-		return is_kept(s, key);
-	return !s->version || is_below(s, key);
+		return is_kept(s, key, reader, end);
+	/* What it hides may be there for an older one. */
+	return reader > 0 || !s->version || is_below(s, key);
 }
 
 /* Begins key's column unless it is under way already. */
@@ -209,7 +267,7 @@ static bool follow_version(struct sieve *s, uint64_t timestamp, uint64_t seq)
 		s->version_seen = true;
 		s->last_timestamp = timestamp;
 		s->hider_seq = UINT64_MAX;
-		s->gc_asked = false;
+		s->seen_from = s->context->snapshot_count;
 		s->open_reader = 0;
 	} else if (s->last_seq == seq) {
 		return false;
@@ -218,16 +276,41 @@ static bool follow_version(struct sieve *s, uint64_t timestamp, uint64_t seq)
 	return true;
 }
 
+/* As sieve_entry of an entry that was not there before. newer is as in passes,
+ * open the open_reader before it. */
+static int judge(struct sieve *s, struct bytes key, uint64_t newer,
+		 uint64_t open)
+{
+	size_t reader = first_reader(s, key_seq(key));
+	enum key_kind kind = key_kind(key);
+	bool goes_on = passes(s, key, newer, reader);
+
+	if (reader < s->seen_from)
+		s->seen_from = reader;
+	if (!goes_on)
+		return SIEVE_DROP;
+	if (reader == s->context->snapshot_count)
+		return SIEVE_KEEP;
+	/* In a family that is not of aggregates they stay apart, as a repair
+	 * that lost its type leaves them: it may be given again. Nor are they
+	 * joined while a snapshot goes by other rules. */
+	if (kind == KEY_MERGE && s->family && s->family->merge &&
+	    s->asked_from == 0)
+		s->open_reader = s->context->snapshots[reader];
+	return open == s->context->snapshots[reader] &&
+			       (kind == KEY_MERGE || kind == KEY_PUT)
+		       ? SIEVE_JOIN
+		       : SIEVE_KEEP;
+}
+
 int sieve_entry(struct sieve *s, struct bytes key)
 {
-	uint64_t reader, newer, open;
-	enum key_kind kind;
+	uint64_t newer, open;
 	int err;
 
 	err = follow_column(s, key);
 	if (err < 0)
 		return err;
-	kind = key_kind(key);
 	if (key_seq(key) < s->birth_seq) {
 		s->open_reader = 0;
 		return SIEVE_DROP;
@@ -238,36 +321,26 @@ int sieve_entry(struct sieve *s, struct bytes key)
 	open = s->open_reader;
 	s->open_reader = 0;
 	/* A part of an aggregate adds to what is older, and hides nothing. */
-	if (kind != KEY_MERGE)
+	if (key_kind(key) != KEY_MERGE)
 		s->hider_seq = key_seq(key);
-	reader = first_reader(s, key_seq(key));
-	if (!passes(s, key, newer, reader))
-		return SIEVE_DROP;
-	/* In a family that is not of aggregates they stay apart, as a repair
-	 * that lost its type leaves them: it may be given again. */
-	if (kind == KEY_MERGE && s->family && s->family->merge)
-		s->open_reader = reader;
-	return reader != 0 && open == reader &&
-			       (kind == KEY_MERGE || kind == KEY_PUT)
-		       ? SIEVE_JOIN
-		       : SIEVE_KEEP;
+	return judge(s, key, newer, open);
 }
 
 bool sieve_tombstone(const struct sieve *s, const struct tombstone *t,
 		     uint64_t newer)
 {
-	uint64_t reader;
+	const uint64_t *snapshots = s->context->snapshots;
 	unsigned int i;
 	size_t at;
 
 	if (newer != UINT64_MAX) {
-		reader = first_reader(s, t->seq);
-		if (reader > 0 && newer <= reader)
+		at = first_reader(s, t->seq);
+		if (at < s->context->snapshot_count && newer <= snapshots[at])
 			return false;
 	}
 
 	/* In use by a snapshot, or there is no telling. */
-	if (!s->version || t->seq > s->context->snapshots[0])
+	if (!s->version || t->seq > snapshots[0])
 		return true;
 	for (i = s->output_level + 1; i < LEVEL_COUNT; i++) {
 		const struct level *level = &s->version->levels[i];

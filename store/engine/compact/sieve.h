@@ -8,9 +8,13 @@
  * by the rules of compact.h. It is shown every entry in key order and keeps
  * what it needs to know of those before.
  *
- * Let x be the oldest snapshot that sees an entry, if it is not overwritten or
- * deleted. If the entry is hidden at x, it is hidden for all later ones, so one
- * look is enough.
+ * Let x, its reader, be the oldest snapshot that sees an entry, if it is not
+ * overwritten or deleted. If the entry is hidden at x, it is hidden for all
+ * later ones, so one look is enough. How many newer versions x sees is counted
+ * for each snapshot by itself, or what came after one that is held would stay
+ * until it goes. Snapshots are numbered as in the context, and a reader that
+ * has the number of all of them is none yet: only later ones will see the
+ * entry, and nobody can tell what will hide it from them.
  *
  * It belongs to one merge and borrows all that it is given.
  */
@@ -31,16 +35,20 @@ struct sieve {
 	 * birth. */
 	const struct gc_family *found;
 	uint64_t found_birth;
-	struct gc_column gc; /* if family is set */
+	size_t asked_from; /* the first snapshot that goes by family */
+	/* For each snapshot, the versions of the column that it sees. Owned. */
+	uint64_t *ranks;
 
 	uint64_t last_timestamp; /* of the entry before */
 	uint64_t last_seq;       /* of the entry before: what a repair gathers
 				    has doubles */
 	bool version_seen;       /* the entry before is of this column */
-	/* Of the present version: the last write that hides older ones, and
-	 * whether its GC rule was asked and lets it be. */
+	/* Of the present version: the last write that hides older ones, the
+	 * first snapshot that has seen some write of it, and whether the rule
+	 * lets it be for who is its reader. */
 	uint64_t hider_seq; /* UINT64_MAX: none yet */
-	bool gc_asked, gc_keeps;
+	size_t seen_from;
+	bool gc_keeps;
 	/* The reader of the entry kept last if older writes of its version may
 	 * be merged into it, else 0. */
 	uint64_t open_reader;

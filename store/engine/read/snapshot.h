@@ -14,10 +14,11 @@
  * lock.
  *
  * That no answer depends on merges, for the versions of a table that is there:
- * A merge that begins while the snapshot lives goes by a family's policy only
- * if that is not newer than the rules of the oldest snapshot. Then all
- * snapshots have the same policies, and what these hide from the oldest,
- * counted as it sees it and at the least GC time, they hide from all. A merge
+ * A merge that begins while the snapshot lives goes by a family's policy, for
+ * what some snapshot sees, only if that is not newer than the rules of the
+ * oldest. Then all snapshots have the same policies, and what these hide from
+ * the oldest that sees an entry, counted as it sees it and at its GC time, they
+ * hide from all later ones. What none sees goes by the policy of now. A merge
  * that began earlier knew no sequence that the snapshot does not see and no
  * later GC time. If it goes by the snapshot's policies, the same holds; if by
  * former ones, then what they hide was deleted before the snapshot's were in

@@ -203,16 +203,17 @@ int engine_pick_dead(struct engine *e, struct version *v,
 		     const struct compaction_options *o, struct compaction *out)
 {
 	struct gc_rules *rules;
-	uint64_t now_us;
+	uint64_t now_us, held_us, held_seq;
 	int err;
 
 	(void)o;
 	pthread_mutex_lock(&e->lock);
 	rules = gc_rules_get(e->rules);
-	/* Merges go by the time of the oldest snapshot. */
-	now_us = e->oldest ? e->oldest->gc_time_us : engine_gc_time(e);
+	now_us = engine_gc_time(e);
+	held_us = e->oldest ? e->oldest->gc_time_us : now_us;
+	held_seq = e->newest ? e->newest->seq : 0;
 	pthread_mutex_unlock(&e->lock);
-	err = compact_pick_expired(v, rules, now_us, out);
+	err = compact_pick_expired(v, rules, held_seq, held_us, now_us, out);
 	gc_rules_put(rules);
 	return err != 0 ? err : compact_pick_deletions(v, out);
 }

@@ -32,7 +32,7 @@
 
 /* What a context points to, and nobody else owns. */
 struct merge_parts {
-	uint64_t *snapshots;
+	uint64_t *snapshots, *snapshot_us;
 	struct rules_seen rules;
 	struct moment *history;
 	uint64_t *readers;
@@ -41,6 +41,7 @@ struct merge_parts {
 static void merge_parts_release(struct merge_parts *p)
 {
 	free(p->snapshots);
+	free(p->snapshot_us);
 	rules_seen_release(&p->rules);
 	free(p->history);
 	free(p->readers);
@@ -57,10 +58,14 @@ static int take_parts(struct engine *e, struct merge_parts *p)
 		count++;
 	*p = (struct merge_parts){
 		.snapshots = malloc(count * sizeof(*p->snapshots)),
+		.snapshot_us = malloc(count * sizeof(*p->snapshot_us)),
 	};
-	err = p->snapshots ? rules_seen_locked(e, &p->rules) : -ENOMEM;
-	if (err < 0)
+	err = p->snapshots && p->snapshot_us ? rules_seen_locked(e, &p->rules)
+					     : -ENOMEM;
+	if (err < 0) {
 		free(p->snapshots);
+		free(p->snapshot_us);
+	}
 	return err;
 }
 
@@ -82,11 +87,11 @@ static size_t join_readers(const struct merge_context *c, uint64_t *readers)
 	return count;
 }
 
-/* Of which moments m the merge is to keep what they see; now is that of c. 0 or
- * -ENOMEM. */
+/* Of which moments m the merge is to keep what they see. 0 or -ENOMEM. */
 static int take_history(struct merge_context *c, struct merge_parts *parts,
-			const struct moments *m, uint64_t now_us)
+			const struct moments *m)
 {
+	uint64_t now_us = c->snapshot_us[c->snapshot_count - 1];
 	uint64_t visible = c->snapshots[c->snapshot_count - 1];
 	size_t count = m->count;
 
@@ -112,16 +117,32 @@ static int take_history(struct merge_context *c, struct merge_parts *parts,
 	return 0;
 }
 
-/* What a merge may go by, as of this moment: live snapshots, the oldest GC time
- * that any of them goes by, the rules. *parts, which c points to, is to be
+/* The live snapshots, the present as the last, into parts and c. Needs lock. */
+static void take_snapshots(struct engine *e, struct merge_context *c,
+			   struct merge_parts *parts)
+{
+	const struct engine_snapshot *s;
+	size_t count = 0;
+
+	for (s = e->oldest; s; s = s->newer) {
+		parts->snapshots[count] = s->seq;
+		parts->snapshot_us[count++] = s->gc_time_us;
+	}
+	parts->snapshots[count] = atomic_load(&e->visible_seq);
+	parts->snapshot_us[count++] = e->merged_us = engine_gc_time(e);
+	c->snapshots = parts->snapshots;
+	c->snapshot_us = parts->snapshot_us;
+	c->snapshot_count = count;
+}
+
+/* What a merge may go by, as of this moment: live snapshots and the GC times
+ * that they go by, the rules. *parts, which c points to, is to be
  * released, but not after a failure. */
 static int merge_context(struct engine *e, struct merge_context *c,
 			 struct merge_parts *parts)
 {
 	const struct gc_rules *oldest_rules;
-	struct engine_snapshot *s;
 	struct moments *moments;
-	uint64_t now_us;
 	int err;
 
 	*c = (struct merge_context){
@@ -140,31 +161,31 @@ static int merge_context(struct engine *e, struct merge_context *c,
 		pthread_mutex_unlock(&e->lock);
 		return err;
 	}
-	c->now_us = now_us = e->merged_us = engine_gc_time(e);
 	moments = moments_get(e->moments);
-	for (s = e->oldest; s; s = s->newer) {
-		parts->snapshots[c->snapshot_count++] = s->seq;
-		if (s->gc_time_us < c->now_us)
-			c->now_us = s->gc_time_us;
-	}
-	parts->snapshots[c->snapshot_count++] = atomic_load(&e->visible_seq);
-	c->snapshots = parts->snapshots;
-	/* Versions are counted as the oldest snapshot sees them. A family whose
-	 * rules have not changed since has the same ones in all snapshots. */
+	take_snapshots(e, c, parts);
+	/* A family whose rules have not changed since the oldest snapshot has
+	 * the same ones in all of them. */
 	c->rules = parts->rules.items[0];
 	c->moments = parts->rules.items + 1;
 	c->moment_count = parts->rules.count - 1;
 	oldest_rules = e->oldest ? e->oldest->rules : e->rules;
 	c->rules_seq = oldest_rules ? oldest_rules->seq : 0;
 	c->above_seq = UINT64_MAX;
-	c->above_us = c->now_us;
+	c->above_us = UINT64_MAX;
 	pthread_mutex_unlock(&e->lock);
-	err = take_history(c, parts, moments, now_us);
+	err = take_history(c, parts, moments);
 	moments_put(moments);
 	c->no_room = c->history_count > 0 && history_has_no_room(e);
 	if (err < 0)
 		merge_parts_release(parts);
 	return err;
+}
+
+/* The latest GC time that a merge goes by: what has expired by it may be gone,
+ * so it must stay so. */
+static uint64_t latest_us(const struct merge_context *c)
+{
+	return c->snapshot_us[c->snapshot_count - 1];
 }
 
 /* What moments up to the visible sequence see is in history files by that
@@ -306,13 +327,23 @@ static bool was_in_vain(const struct compaction *c, uint64_t size)
 	return size > before - before / DEAD_SHARE;
 }
 
+/* The GC time by which nothing that ages was left of f, which a merge by c has
+ * written: that of the oldest who sees any of it. */
+static uint64_t aged_us(const struct merge_context *c, const struct sst_file *f)
+{
+	size_t i = 0;
+
+	while (i + 1 < c->snapshot_count && c->snapshots[i] < f->smallest_seq)
+		i++;
+	return c->snapshot_us[i];
+}
+
 /* Notes of the files that edit has added by context, of c unless it is a flush:
- * they hold nothing that had expired at gc_time_us, but what does not age, and
- * delete nothing at a time before delete_us. Needs work. */
+ * by what time they were rid of what had expired, and that they delete nothing
+ * at a time before delete_us. Needs work. */
 static void note_added(struct engine *e, const struct edit *edit,
 		       const struct merge_context *context,
-		       const struct compaction *c, uint64_t gc_time_us,
-		       uint64_t delete_us)
+		       const struct compaction *c, uint64_t delete_us)
 {
 	size_t i, count = context->snapshot_count;
 	struct version *v = engine_version(e);
@@ -329,7 +360,7 @@ static void note_added(struct engine *e, const struct edit *edit,
 		f = added_file(v, &edit->added[i]);
 		if (!f)
 			continue;
-		f->gc_time_us = gc_time_us;
+		f->gc_time_us = c ? aged_us(context, f) : 0;
 		f->delete_us = delete_us;
 		f->is_clean = clean;
 		f->held_seq = clean ? 0 : context->snapshots[count - 2];
@@ -416,7 +447,7 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 	if (err < 0)
 		goto release;
 	edit.last_seq = m->last_seq;
-	edit.gc_time_us = context.now_us;
+	edit.gc_time_us = latest_us(&context);
 	delete_us = atomic_load(&m->delete_us);
 	/* Until it is told: others may put it. */
 	memtable_get(m);
@@ -431,7 +462,7 @@ static int flush(struct engine *e, struct memtable *m, uint64_t oldest_log)
 		remove_outputs(e, &edit);
 		goto release;
 	}
-	note_added(e, &edit, &context, NULL, 0, delete_us);
+	note_added(e, &edit, &context, NULL, delete_us);
 	engine_end_rests(e);
 
 	/* An empty memtable has no sequence. */
@@ -518,15 +549,13 @@ static int merge_inputs(struct engine *e, struct version *v,
 	if (err == 0)
 		err = compact_run(context, v, c, edit);
 	if (err == 0) {
-		/* What has expired by it may be gone, so it must stay so. */
-		edit->gc_time_us = context->now_us;
+		edit->gc_time_us = latest_us(context);
 		err = publish_merge(e, &mover, edit);
 		/* The outputs of a trivial one are its inputs. */
 		if (err < 0 && !c->trivial)
 			remove_outputs(e, edit);
 		else if (err == 0 && !c->trivial)
-			note_added(e, edit, context, c, edit->gc_time_us,
-				   compact_delete_us(c));
+			note_added(e, edit, context, c, compact_delete_us(c));
 	}
 	blob_mover_release(&mover);
 	return err;
