@@ -305,9 +305,9 @@ static int check_words(enum node_kind kind, struct bytes text)
 	}
 }
 
-/* As ctl_ops.write: keeps it for the close. -EFBIG, and nothing is taken. A line
- * that is written as one is refused at once, as no shell looks at what its close
- * comes to. */
+/* As ctl_ops.write: keeps it for the close. -EFBIG, and nothing is taken. A
+ * line that is written as one is refused at once, as no shell looks at what its
+ * close comes to. */
 static ssize_t text_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 			  uint64_t offset)
 {
