@@ -25,6 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct call c;
 	struct service service;
 	struct schema *before, *after;
+	const struct route *route;
 	size_t count = 0;
 	uint64_t seq;
 
@@ -36,10 +37,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fill(service.store);
 	seq = store_seq(service.store);
 	before = store_schema(service.store);
-	c = (struct call){ .route = &routes[data[0] % count],
+	route = &routes[data[0] % count];
+	c = (struct call){ .route = route,
 			   .request = bytes_of(data + 2, size - 2),
 			   .refuses = data[1] & 1,
-			   .is_inline = data[1] & 2,
+			   .is_inline = data[1] & 2 && route->inline_max > 0,
 			   .hurried = data[1] & 4,
 			   .is_short = data[1] & 8 };
 	fake_run(&c, &service);
