@@ -293,9 +293,22 @@ static unsigned int flags_of(const struct verb *v, const struct verb_call *c)
 	return reads ? v->flags | VERB_READS : v->flags;
 }
 
+static char help[] = "help";
+
+/* NULL: there is none. VERB --help is help VERB. */
+static const struct verb *find_verb(struct verb_call *c)
+{
+	const struct verb *v = verb_find(c->argv[0]);
+
+	if (!v || c->argc != 2 || strcmp(c->argv[1], "--help"))
+		return v;
+	c->argv[1] = c->argv[0];
+	c->argv[0] = help;
+	return verb_find(help);
+}
+
 int main(int argc, char **argv)
 {
-	static char help[] = "help";
 	static char *no_verb[] = { help, NULL };
 	struct verb_call c = { NULL, argc - 1, argv + 1, stdout, stderr };
 	struct buf text = BUF_INIT;
@@ -320,7 +333,7 @@ int main(int argc, char **argv)
 				  "%s is no flag, or lacks its value; "
 				  "tabletfs help lists them",
 				  c.argv[0]);
-	v = verb_find(c.argv[0]);
+	v = find_verb(&c);
 	/* The status that import has when it is stopped later. */
 	if (v && v->flags & VERB_STOPS)
 		stop_expect(v->run == verb_import ? 2 : 1);

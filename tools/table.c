@@ -481,7 +481,7 @@ const struct verb verbs[] = {
 	  "      \"set\": {\"lock\": {\"owner\": \"w7\"}}}'\n",
 	  verb_mutate },
 	{ "protect", 0, "protect <table> [on|off|yes|no]",
-	  "Protect a table against deletion",
+	  "Protect a table, not its rows, against deletion",
 	  "on: nobody drops or renames the table, drops a family of it or\n"
 	  "deletes all its rows at once, not by a command, a client, rmdir or\n"
 	  "mv, until it is off again. Rows and ranges of them can be deleted.\n"

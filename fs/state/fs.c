@@ -28,7 +28,7 @@ uint64_t fs_steady(void)
 int fs_refuse(const struct node *directory)
 {
 	if (!node_is_past(directory))
-		return -EPERM;
+		return fail(EPERM, "nothing is made or removed here by hand");
 	return fail(EROFS, "the past does not change; copy what is wanted from "
 			   "it into the table");
 }

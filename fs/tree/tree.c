@@ -209,7 +209,10 @@ int tree_mkdir(struct fs *fs, struct node *directory, struct bytes name,
 
 	if (directory->kind == NODE_SCHEMA)
 		return mkdir_schema(fs, directory, name);
-	if (!node_is_data(directory) || directory->kind == NODE_FAMILY)
+	if (directory->kind == NODE_FAMILY)
+		return fail(EPERM, "a family holds files, no directories; a / "
+				   "in a qualifier is written %%2F");
+	if (!node_is_data(directory))
 		return fs_refuse(directory);
 	/* The kernel has found no such name, but others make some as well. */
 	err = tree_key(directory, name, &key);

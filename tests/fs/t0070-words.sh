@@ -26,6 +26,9 @@ says "has no instances" tfs listclusters
 same "nothing is replicated, so nothing is waited for" "" \
 	"$(tfs waitforreplication t 2>&1)"
 
+same "help where many look for it" "$(tfs help read)" "$(tfs read --help)"
+says "did you mean family_name_regex?" tfs read t 'filter=family("f")'
+says "no JSON document is written" tfs export t out.json
 tfs set t r f:q=v f:z=w
 cells() { tfs "$@" 2>/dev/null | grep -c '@'; }
 same "an empty column is none" 1 "$(cells read t columns=f:q,)"

@@ -71,6 +71,11 @@ static int parse_format(struct verb_call *c, const char *word,
 			return 0;
 		}
 	}
+	if (!word && w->path && input_has_suffix(w->path, ".json"))
+		return verb_wrong(c,
+				  "%s: no JSON document is written; a .jsonl "
+				  "has one a line, or say format=",
+				  w->path);
 	return word ? verb_wrong(c,
 				 "format must be csv, tsv or jsonl, not "
 				 "\"%s\"",

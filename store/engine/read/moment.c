@@ -49,7 +49,7 @@ static int too_old(const struct engine *e, uint64_t time_us,
 	clock_print(time_us, wanted, sizeof(wanted));
 	clock_print(why->first_us, oldest, sizeof(oldest));
 	return fail(ERR_no_moment,
-		    "%s: history begins at %s, and not before %s%s",
+		    "%s: history begins at %s, and %s is before that%s",
 		    e->volume->path, oldest, wanted,
 		    is_lost ? ", of which it was given up " MAKE_ROOM : "");
 }

@@ -402,9 +402,17 @@ static int rising(struct advice *a)
 	const struct advice_keys *k = &a->look.keys;
 	bool is_time = advice_is_time(k), is_sequence = advice_is_sequence(k);
 	size_t steps;
+	bool rises = is_staircase(a->heat, &steps);
 	int err;
 
-	if (!is_staircase(a->heat, &steps) || !(is_time || is_sequence))
+	if ((is_time || is_sequence) && steps < STAIRS_MIN)
+		return buf_printf(a->out,
+				  "ok rising keys: they lead with a %s, but of "
+				  "%zu moments of writes on the heat map it "
+				  "cannot be told whether these go up with "
+				  "time\n",
+				  is_time ? "time" : "sequence", steps);
+	if (!rises || !(is_time || is_sequence))
 		return buf_printf(a->out,
 				  "ok rising keys: writes do not go up the "
 				  "keys with time, by %zu moments of the heat "

@@ -378,6 +378,23 @@ static const struct kind *find_kind(struct bytes name)
 	return NULL;
 }
 
+/* There is no filter of this name. */
+static int unknown(struct bytes name)
+{
+	size_t i, size = name.size < NAME_MAX_SIZE ? name.size : NAME_MAX_SIZE;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (bytes_starts_with(bytes_string(kinds[i].name), name))
+			return fail(ERR_bad_argument,
+				    "filter: there is none with the name %.*s; "
+				    "did you mean %s?",
+				    (int)size, (const char *)name.data,
+				    kinds[i].name);
+	return fail(ERR_bad_argument,
+		    "filter: there is none with the name %.*s", (int)size,
+		    (const char *)name.data);
+}
+
 /* What is between the parentheses, by the kind that has any. */
 static int take_arguments(struct parser *p, const struct kind *kind,
 			  struct filter **out)
@@ -416,11 +433,7 @@ static int take_filter(struct parser *p, struct filter **out)
 	if (name.size == 0)
 		return wrong(p, "the name of a filter is missing");
 	if (!kind)
-		return fail(ERR_bad_argument,
-			    "filter: there is none with the name %.*s",
-			    name.size < NAME_MAX_SIZE ? (int)name.size
-						      : NAME_MAX_SIZE,
-			    (const char *)name.data);
+		return unknown(name);
 	if (kind->plain)
 		return kind->plain(out);
 	if (p->depth > FILTER_DEPTH_MAX)
