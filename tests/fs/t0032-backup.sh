@@ -83,6 +83,7 @@ change() {
 # A pin is the open file's, and ends with it. No history has these files, too.
 start_mount
 "$TABLETFS" history off
+"$TABLETFS" compact
 before=$("$TABLETFS" read t | md5sum)
 exec 7<>"$m/.tabletfs/ctl"
 printf 'w4\npin\0' >&7
