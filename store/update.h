@@ -75,7 +75,8 @@ int write_add_newest(struct write *w, struct bytes family,
  * The processor time that asking may take: CONDITION_LOCKED_NS while others
  * wait, of which regular expressions may take REGEX_LOCKED_NS; and beside
  * others CONDITION_ALL_NS, however often it is asked, or CONDITION_LOCKED_NS if
- * nobody can stop it. Beyond that: -ERR_bad_argument.
+ * nobody can stop it. Beyond that: -ERR_bad_argument; or -EBUSY if the row has
+ * changed meanwhile, without which it might have been enough.
  */
 #define CONDITION_FIRST_NS UINT64_C(1000000)
 #define CONDITION_LOCKED_NS UINT64_C(1000000000)
@@ -86,14 +87,15 @@ struct condition_watch {
 	struct regex_watch regex;
 	bool (*stop)(void *context);
 	bool (*pause)(void *context);
-	void *context; /* of both */
+	bool (*room)(void *context, uint64_t size);
+	void *context; /* of all three */
 	uint64_t limit_ns;
 	uint64_t begun_ns; /* of the thread's processor time */
 	bool late;
 };
 
 /* Before a scan is opened: it ends, with -EINTR, when its time is up or nobody
- * waits for it, and pauses where it may. */
+ * waits for it, and pauses where it may or has no room. */
 void condition_watch(struct condition_watch *w, struct scan_range *range);
 
 struct row_condition {
@@ -107,9 +109,12 @@ struct row_condition {
 	/* Each may be NULL. stop is asked before and after asking, and within
 	 * about every millisecond; once it is true: -EINTR. pause is asked as
 	 * often while nobody waits; once it is true, conditional_run returns.
-	 */
+	 * So it does when room says that there is none for a large value, as
+	 * that of struct scan_range; it must not wait, nor take back what it
+	 * gave. */
 	bool (*stop)(void *context);
 	bool (*pause)(void *context);
+	bool (*room)(void *context, uint64_t size);
 	void *context; /* of all */
 };
 
@@ -125,7 +130,7 @@ int conditional_new(struct store *s, const struct row_condition *c,
 int conditional_run(struct conditional *c, bool sync);
 void conditional_free(struct conditional *c);
 
-/* The same at once; pause is NULL. */
+/* The same at once; pause and room are NULL. */
 int store_update_if(struct store *s, const struct row_condition *c, bool sync);
 
 /* Bigtable's CheckAndMutateRow: what to ask of a row, and what to do then; an
@@ -140,12 +145,13 @@ struct row_check {
 	/* As in struct row_condition. */
 	bool (*stop)(void *context);
 	bool (*pause)(void *context);
-	void *context; /* of all four */
+	bool (*room)(void *context, uint64_t size);
+	void *context; /* of all five */
 };
 
 /* If the filter lets any cell of the row pass, w is filled by if_true, else by
  * if_false; *matched tells which it was. -ERR_bad_argument if both are NULL.
- * pause is not asked. */
+ * pause and room are not asked. */
 int store_check_and_mutate(struct store *s, const struct row_check *check,
 			   bool sync, bool *matched);
 

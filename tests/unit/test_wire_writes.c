@@ -410,6 +410,45 @@ START_TEST(a_condition_of_nobody)
 }
 END_TEST
 
+/* A large value that a condition looks at is the call's before it is there,
+ * however often the condition is asked. */
+START_TEST(a_condition_asks_for_memory)
+{
+	static uint8_t value[1 << 20];
+	struct proto_set_cell set = { str("f"), str("q"), 1000,
+				      bytes_of(value, sizeof(value)), 0 };
+	struct proto_mutation mutation = set_of(&set);
+	struct proto_row_filter filter = {
+		.filter_case = nr_row_filter_value_regex_filter,
+		.value_regex_filter = str("\\C*\\x00"),
+	};
+	struct proto_mutate_row first = { .table_name = TABLE_NAME,
+					  .row_key = str("r"),
+					  .mutations = { &mutation, 1 } };
+	struct proto_check_and_mutate_row q = {
+		.table_name = TABLE_NAME,
+		.row_key = str("r"),
+		.predicate_filter = &filter,
+		.false_mutations = { &mutation, 1 },
+	};
+	struct buf request = BUF_INIT;
+
+	ck_assert_int_eq(RUN("MutateRow", mutate_row, &first), CALL_OK);
+	ck_assert_int_eq(
+		proto_encode(&proto_check_and_mutate_row_type, &q, &request),
+		0);
+	fake_release(&last);
+	last = (struct call){ .route = fake_route("CheckAndMutateRow"),
+			      .request = buf_bytes(&request),
+			      .is_short = true };
+	fake_run(&last, &service);
+	ck_assert_int_eq(last.status, CALL_OK);
+	ck_assert_uint_ge(last.granted, sizeof(value));
+	ck_assert_uint_le(last.granted, sizeof(value) + 65536);
+	buf_release(&request);
+}
+END_TEST
+
 /* The rules of one column make one value, for which the call asks before there
  * is one; who is not waited for writes nothing; and there are not too many. */
 START_TEST(a_modification_has_one_value)
@@ -602,6 +641,7 @@ int main(void)
 				 the_branch_that_is_not_taken_is_checked,
 				 an_unknown_condition_writes_nothing,
 				 a_condition_of_nobody,
+				 a_condition_asks_for_memory,
 				 a_modification_has_one_value,
 				 tables_are_made_and_changed,
 				 what_is_not_known_is_told,

@@ -32,7 +32,7 @@ static int ask(void *context, struct condition_watch *w)
 	}
 	if (err == 0)
 		err = scan_next(c->scan, CURSOR_ROW, &cell);
-	if (err == -EAGAIN)
+	if (err == -EAGAIN && w->pause)
 		return err;
 	scan_close(c->scan);
 	c->scan = NULL;
@@ -63,6 +63,13 @@ static bool pause_check(void *context)
 	return c->check.pause(c->check.context);
 }
 
+static bool has_room(void *context, uint64_t size)
+{
+	const struct row_checking *c = context;
+
+	return c->check.room(c->check.context, size);
+}
+
 int row_checking_new(struct store *s, const struct row_check *check,
 		     struct row_checking **out)
 {
@@ -71,7 +78,8 @@ int row_checking_new(struct store *s, const struct row_check *check,
 				   .ask = ask,
 				   .decide = decide,
 				   .stop = check->stop ? stop : NULL,
-				   .pause = check->pause ? pause_check : NULL };
+				   .pause = check->pause ? pause_check : NULL,
+				   .room = check->room ? has_room : NULL };
 	struct row_checking *c;
 	int err;
 
@@ -120,6 +128,7 @@ int store_check_and_mutate(struct store *s, const struct row_check *check,
 
 	*matched = false;
 	at_once.pause = NULL;
+	at_once.room = NULL;
 	err = row_checking_new(s, &at_once, &c);
 	if (err == 0)
 		err = row_checking_run(c, sync, matched);

@@ -53,12 +53,20 @@ static bool pause_condition(void)
 	return w->pause(w->context);
 }
 
+static bool has_room(uint64_t size)
+{
+	struct condition_watch *w = watching;
+
+	return w->room(w->context, size);
+}
+
 void condition_watch(struct condition_watch *w, struct scan_range *range)
 {
 	assert(watching == w);
 	range->watch = w->pause ? NULL : &w->regex;
 	range->stop = stop_condition;
 	range->pause = w->pause ? pause_condition : NULL;
+	range->room = w->room ? has_room : NULL;
 }
 
 static bool is_over(const struct conditional *c)
@@ -67,7 +75,8 @@ static bool is_over(const struct conditional *c)
 }
 
 /* Asks for as long as that, of which patterns have regex_ns, or what there is.
- * The answer, or -ETIME if that was too short. At first the time begins when
+ * The answer, or -ETIME if that was too short, or there is no room for which to
+ * wait while others do. At first the time begins when
  * stop is asked first, since most conditions end before, and a look at the
  * clock would cost them as much as all else here. */
 static int ask(struct conditional *c, uint64_t limit_ns, uint64_t regex_ns)
@@ -82,6 +91,7 @@ static int ask(struct conditional *c, uint64_t limit_ns, uint64_t regex_ns)
 	w->regex.limit_ns = regex_ns;
 	w->stop = c->q.stop;
 	w->pause = c->guarded ? c->q.pause : NULL;
+	w->room = c->q.room;
 	w->context = c->q.context;
 	w->limit_ns = limit_ns;
 	w->begun_ns = c->tries > 0 ? clock_processor_ns() : 0;
@@ -92,17 +102,23 @@ static int ask(struct conditional *c, uint64_t limit_ns, uint64_t regex_ns)
 	w->regex.work = w->regex.begun_ns = 0;
 	if (c->tries > 0)
 		c->last_ns += clock_processor_ns() - w->begun_ns;
-	if (result == -EINTR && w->late)
+	if ((result == -EINTR && w->late) || (result == -EAGAIN && !w->pause))
 		return -ETIME;
 	return result >= 0 && is_over(c) ? -EINTR : result;
 }
 
-static int too_long(uint64_t limit_ns, const char *why)
+static int too_long(const struct conditional *c, uint64_t limit_ns)
 {
+	if (c->tries > 1)
+		return fail(EBUSY,
+			    "the row of the condition, which takes long, was "
+			    "changed by others each of the %u times that it "
+			    "was asked about: try again, or ask about less",
+			    c->tries);
 	return fail(ERR_bad_argument,
-		    "the condition takes longer than %u ms%s: ask about fewer "
+		    "the condition takes longer than %u ms: ask about fewer "
 		    "or smaller cells, or by fewer filters",
-		    (unsigned int)(limit_ns / 1000000), why);
+		    (unsigned int)(limit_ns / 1000000));
 }
 
 /* Of all that is asked beside others. */
@@ -118,10 +134,9 @@ static int ask_locked(struct conditional *c)
 
 	if (c->last_ns <= CONDITION_LOCKED_NS && c->all_ns < limit_away(c))
 		result = ask(c, CONDITION_LOCKED_NS, REGEX_LOCKED_NS);
-	return result == -ETIME
-		       ? too_long(CONDITION_LOCKED_NS,
-				  ", in which others would wait for it, as "
-				  "they keep changing its row")
+	/* Of patterns it says so by itself. */
+	return result == -ETIME || result == -ERR_bad_argument
+		       ? too_long(c, CONDITION_LOCKED_NS)
 		       : result;
 }
 
@@ -132,7 +147,7 @@ static int ask_away(struct conditional *c)
 	int result = c->all_ns < limit ? ask(c, limit - c->all_ns, 0) : -ETIME;
 
 	c->all_ns += c->last_ns - before;
-	return result == -ETIME ? too_long(limit, "") : result;
+	return result == -ETIME ? too_long(c, limit) : result;
 }
 
 /* From now on it is noted whether the row changes. Needs s->writing. */

@@ -103,6 +103,8 @@ struct checking {
 	struct proto_check_and_mutate_row *q;
 	struct row_check check;
 	struct row_checking *run;
+	uint64_t room;   /* for a large value, as the call's */
+	bool lacks_room; /* in the present run */
 };
 
 static int if_true(void *context, struct write *w)
@@ -133,6 +135,19 @@ static bool check_pauses(void *context)
 	return call_out_of_time(k->call);
 }
 
+/* Once for all of its runs: a condition looks at large values one by one. */
+static bool check_has_room(void *context, uint64_t size)
+{
+	struct checking *k = context;
+
+	if (size <= k->room)
+		return true;
+	k->lacks_room = !call_take(k->call, (size_t)(size - k->room));
+	if (!k->lacks_room)
+		k->room = size;
+	return !k->lacks_room;
+}
+
 void check_and_mutate_row_release(void *state)
 {
 	struct checking *k = state;
@@ -157,6 +172,7 @@ static int begin_check(struct call *c, const struct service *s,
 		.if_false = q->false_mutations.count > 0 ? if_false : NULL,
 		.stop = check_is_over,
 		.pause = check_pauses,
+		.room = check_has_room,
 		.context = k,
 	};
 	err = table_of(s, &k->arena, q->table_name, q->authorized_view_name,
@@ -181,9 +197,10 @@ static enum call_result go_on(struct call *c, const struct service *s,
 	int err;
 
 	k->call = c;
+	k->lacks_room = false;
 	err = row_checking_run(k->run, s->sync, &answer.predicate_matched);
 	if (err > 0)
-		return CALL_AGAIN;
+		return k->lacks_room ? CALL_SHORT : CALL_AGAIN;
 	if (answer.predicate_matched ? q->true_mutations.count > 0
 				     : q->false_mutations.count > 0)
 		method_changed(c, s, err);
