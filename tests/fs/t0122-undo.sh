@@ -282,4 +282,27 @@ left=$(du -sk --apparent-size "$store" | cut -f 1)
 check "at once: $size, then $left" [ $((size - left)) -gt 3000 ]
 status 1 "and the past is no more" T restore t as-of="$now"
 told "no history is kept"
+
+# What goes within a thousandth of a second after one began was there then.
+store=$work/edge
+start_mount || exit 1
+mkdir -p "$m/t/r/f"
+cat >edge.py <<'PYTHON'
+import os, sys, time
+for i in range(5):
+    path = f"{sys.argv[1]}/q{i}"
+    with open(path, "w") as f:
+        f.write("good")
+    second = int(time.time()) + 1
+    while time.time() < second:
+        pass
+    os.unlink(path)
+    print(i, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second)))
+PYTHON
+python3 edge.py "$m/t/r/f" >seconds
+while read -r i second; do
+	check "it is there at $second" sh -c "'$TABLETFS' -store '$store' lookup \
+		t r as-of=$second columns=f:q$i | grep -q good"
+done <seconds
+stop_mount
 finish

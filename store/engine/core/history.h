@@ -67,13 +67,20 @@ int history_tick(struct engine *e);
 void history_turn(struct engine *e, uint64_t now_us);
 
 #define HISTORY_SECOND UINT64_C(1000000)
+/* What a coarse clock may be behind: ten of the kernel's ticks at most. */
+#define HISTORY_COARSE UINT64_C(100000)
 
-/* For who is about to commit, at now_us by the clock. Needs commit. */
-static inline void history_before(struct engine *e, uint64_t now_us)
+/* For who is about to commit, at coarse_us by clock_coarse, which is enough to
+ * know that the second has not turned. Needs commit. */
+static inline void history_before(struct engine *e, uint64_t coarse_us)
 {
 	uint64_t second_us =
 		atomic_load_explicit(&e->second_us, memory_order_relaxed);
+	uint64_t now_us;
 
+	if (coarse_us - second_us < HISTORY_SECOND - HISTORY_COARSE)
+		return;
+	now_us = clock_now(e->options.clock);
 	if (now_us - second_us < HISTORY_SECOND)
 		return;
 	history_turn(e, now_us);
