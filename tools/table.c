@@ -275,7 +275,7 @@ const struct verb verbs[] = {
 	  "  add='family:name 1'      To a family of aggregates\n"
 	  "  skip='{quality} = bad'   = != < > ~ exists empty\n"
 	  "  explode='{items}'        Of JSON: a record for each element, or\n"
-	  "                           each member of an object, named {$name}\n"
+	  "                           member {$name}, with {items.sku} etc.\n"
 	  "  format=csv|tsv|jsonl|json|dynamodb|control\n"
 	  "                           control: as /var/lib/dpkg/status\n"
 	  "  header=yes|no|names:<a>,<b>,...\n"
@@ -345,7 +345,7 @@ const struct verb verbs[] = {
 	  "A row of the picture stands for about as many rows of the table\n"
 	  "as another, but where much comes to few, these have their own.\n"
 	  "  metric  reads: lookups, and blocks of 16 KiB of scans (reads);\n"
-	  "          writes: changes; bytes: keys and values of both\n"
+	  "          writes: changes, and such of bulk loads; bytes: of both\n"
 	  "  from    2026-01-05T10:11:12Z, microseconds since 1970, or 90m\n"
 	  "          for that long ago; without it, the last hour, or if that\n"
 	  "          has nothing, all that there is, two weeks at most\n"
@@ -677,7 +677,7 @@ const struct verb verbs[] = {
 	  verb_top },
 	{ "umount", VERB_NO_STORE | VERB_OUTSIDE, "umount <dir>",
 	  "End a mount cleanly", "", verb_umount },
-	{ "undelete", 0, "undelete <table> [as=<name>] [as-of=<time>]",
+	{ "undelete", 0, "undelete <dropped> [as=<name>] [as-of=<time>]",
 	  "Bring a dropped table back",
 	  "With all rows and all that it was at the last moment of history\n"
 	  "that has it, and its last owner and mode. Prints the moment.\n"

@@ -65,7 +65,7 @@ says "is empty; say tabletfs create DIR" create ""
 says "is empty; say tabletfs create DIR" "$TABLETFS" -store "" create
 says "usage: tabletfs create" create
 says "usage: tabletfs create" create one two
-says "usage: tabletfs create" create --help
+same "its help is told" "$("$TABLETFS" help create)" "$("$TABLETFS" create --help)"
 says "cannot create: No such file or directory; make the directory that" \
 	create no/such
 : >file
