@@ -25,8 +25,12 @@ void sim_past_note(struct sim *s)
 {
 	struct sim_past *p = s->past;
 	uint64_t seq = store_seq(s->store);
+	uint64_t gc_us = atomic_load(&store_engine(s->store)->gc_time_us);
 	struct sim_past_state *state;
 
+	/* A crash may set it back, but brings no moment back that has gone. */
+	if (gc_us > p->latest_us)
+		p->latest_us = gc_us;
 	/* A change that changes nothing may have no sequence. */
 	if (p->count > 0 && p->states[p->count - 1].engine_seq == seq) {
 		p->states[p->count - 1].naive_seq = s->naive.seq;
@@ -43,7 +47,7 @@ void sim_past_note(struct sim *s)
 	state->engine_seq = seq;
 	state->naive_seq = s->naive.seq;
 	/* Its own time does not go back when the clock does. */
-	state->time_us = atomic_load(&store_engine(s->store)->gc_time_us);
+	state->time_us = gc_us;
 	state->is_behind = state->time_us > s->now_us;
 	if (state->time_us < s->now_us)
 		state->time_us = s->now_us;
@@ -353,8 +357,9 @@ static void try_gaps(struct sim *s)
 	}
 }
 
-/* At the second of one of the last ten minutes' states there is what was there
- * when it began, if anything is known and the clock did tell. */
+/* At the second of one of the last ten minutes' states, by the time that does
+ * not go back, there is what was there when it began, if anything is known and
+ * the clock did tell. */
 static void try_second(struct sim *s)
 {
 	const struct sim_past_state *next = s->past->states;
@@ -369,7 +374,7 @@ static void try_second(struct sim *s)
 	time_us -= time_us % SECOND;
 	while (next < end && next->time_us < time_us)
 		next++;
-	if (next->is_behind || time_us + 600 * SECOND <= s->now_us ||
+	if (next->is_behind || time_us + 600 * SECOND <= s->past->latest_us ||
 	    m->count == 0 || time_us < m->items[0].time_us ||
 	    store_moment(s->store, time_us, &moment) < 0)
 		return;

@@ -24,6 +24,7 @@ struct sim_past {
 	struct snapshot *held[SIM_PAST_HELD]; /* moments that stay open */
 	uint64_t checked, gone;               /* moments read; given up */
 	uint64_t seconds;                     /* looked for by their time */
+	uint64_t latest_us;                   /* of GC, at any time */
 	uint64_t files;                       /* the most history files */
 	uint64_t purges, erased;              /* entries */
 };

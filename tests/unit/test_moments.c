@@ -86,6 +86,20 @@ START_TEST(one_that_is_read_stays_for_its_reader)
 }
 END_TEST
 
+/* A time within the ten minutes has its moment, though that is older. */
+START_TEST(ten_minutes_begin_before_them)
+{
+	uint64_t minute = START + 20 * SECOND;
+
+	step(minute + SECOND, 1, DAY);
+	step(minute + 30 * SECOND, 2, DAY);
+	step(minute + 620 * SECOND, 3, DAY);
+	ck_assert_uint_eq(moments_at(list, minute + 25 * SECOND)->seq, 1);
+	step(minute + 640 * SECOND, 4, DAY);
+	ck_assert_ptr_null(moments_at(list, minute + 25 * SECOND));
+}
+END_TEST
+
 START_TEST(each_time_of_the_window_has_one)
 {
 	uint64_t now, i;
@@ -211,6 +225,7 @@ int main(void)
 	const TTest *tests[] = {
 		seconds_become_minutes,
 		one_that_is_read_stays_for_its_reader,
+		ten_minutes_begin_before_them,
 		each_time_of_the_window_has_one,
 		a_clock_that_jumps_takes_nothing,
 		time_that_goes_by_counts,
@@ -219,5 +234,5 @@ int main(void)
 		they_are_found,
 	};
 
-	return run_suite("moments", set_up, tear_down, tests, 8);
+	return run_suite("moments", set_up, tear_down, tests, 9);
 }

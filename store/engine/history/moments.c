@@ -152,7 +152,7 @@ static void thin(struct moments *m, uint64_t now_us, uint64_t seen_us,
 		age += age_until(at, next, now_us, seen_us);
 		if (!next || is_held(at->seq, held, held_count) ||
 		    (next_age <= window_us &&
-		     (age <= FINE_US || !stands_for(next, at)))) {
+		     (next_age <= FINE_US || !stands_for(next, at)))) {
 			*--to = *at;
 			m->outlived += next_age > window_us;
 		}
