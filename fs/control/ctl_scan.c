@@ -280,9 +280,11 @@ int ctl_scan_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 		err = produce(fs, t, &f->out);
 		t->failed = err != 0;
 	}
-	/* What the present cell points at may be the scan's. */
-	if (!print_cells_holds(&t->cells))
+	/* Whoever reads it may go away for a while, and is to keep no files. */
+	if (print_cells_keep(&t->cells) == 0)
 		query_rest(t->query);
+	else
+		err_clear();
 	if (err || offset >= t->base + f->out.size)
 		return err;
 	assert(offset >= t->base);

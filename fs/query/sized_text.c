@@ -87,6 +87,6 @@ int sized_text_make(struct sized_text *t, struct buf *out)
 
 void sized_text_rest(struct sized_text *t)
 {
-	if (!t->stopped && !print_cells_holds(&t->cells))
+	if (!t->stopped && print_cells_keep(&t->cells) == 0)
 		query_rest(t->query);
 }

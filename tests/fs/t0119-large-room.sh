@@ -203,3 +203,44 @@ check "nor while small values were written over" \
 	python3 "$here/over.py" "$m/t" 16
 stop_mount
 check "this one is sound, too" T check
+rm -rf "$store"
+
+# Who has read some of a scan keeps what that sees, but no files.
+start_mount
+T history off
+T createtable t families=f:maxversions=1,g:maxversions=1
+cat >paused.py <<'PYTHON'
+import os, subprocess, sys, time
+table, program = sys.argv[1:]
+def fill():
+    with open(table + "/.import/jsonl", "w") as f:
+        for i in range(3000):
+            v = os.urandom(100).hex()
+            f.write('{"row":"r%05d","set":{"f":{"q":"%s"},"g":{"q":"%s"}}}\n' %
+                    (i, v, v))
+def verb(*words):
+    return subprocess.run([program, "-store", os.path.dirname(table), *words],
+                          capture_output=True, text=True).stdout
+def kept():
+    return int(verb("stats").split("\nobsolete_bytes ")[1].split()[0])
+fill()
+# Which is printed in pieces, when the next cell is known already.
+os.makedirs(table + "/a/f")
+with open(table + "/a/f/q", "wb") as f:
+    f.write(os.urandom(3 << 20))
+scans = []
+for i in range(4):
+    scans.append(os.open(table + "/.scan/jsonl", os.O_RDONLY))
+    os.read(scans[-1], 65536)
+    fill()
+    verb("compact")
+end = time.monotonic() + 10
+while kept() and time.monotonic() < end:
+    fill()
+    time.sleep(0.2)
+assert not kept(), kept()
+PYTHON
+check "a scan that pauses keeps no files" \
+	python3 paused.py "$m/t" "$TABLETFS"
+stop_mount
+check "and this" T check

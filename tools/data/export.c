@@ -337,7 +337,7 @@ static int export_next(struct text_stream *t, struct buf *out)
 		return 0;
 	while (!err && !e->ended && out->size - before < TEXT_STREAM_PIECE)
 		err = step(e, out);
-	if (!err && !e->ended && !print_cells_holds(&e->cells))
+	if (!err && !e->ended && print_cells_keep(&e->cells) == 0)
 		/* Whoever reads it may go away for a while. */
 		select_rest(e->scan);
 	return err < 0 ? err : out->size > before;

@@ -39,6 +39,20 @@ static int take_value(struct print_cells *c, struct scan *scan)
 	return err;
 }
 
+int print_cells_keep(struct print_cells *c)
+{
+	struct bytes value = c->cell.value;
+	int err = 0;
+
+	if (!c->has_cell || c->large || value.size == 0 ||
+	    value.data == c->value.data)
+		return 0;
+	err = buf_set(&c->value, value);
+	if (err == 0)
+		c->cell.value = buf_bytes(&c->value);
+	return err;
+}
+
 /* After the last cell. */
 static int finish(struct print_cells *c, struct buf *out)
 {

@@ -28,12 +28,9 @@ int print_cells_step(struct print_cells *c, struct select_scan *scan,
 		     int (*next)(void *context, struct cell *cell),
 		     void *context, struct buf *out);
 
-/* Whether the present cell refers to what the scan has: then it is not to
- * rest. */
-static inline bool print_cells_holds(const struct print_cells *c)
-{
-	return c->has_cell && !c->large;
-}
+/* Makes the present cell's value, if it has one that is the scan's, its own, so
+ * that the scan may rest: names stay. 0 or -ENOMEM. */
+int print_cells_keep(struct print_cells *c);
 
 /* The present cell is not to be printed any more. */
 void print_cells_leave(struct print_cells *c);
