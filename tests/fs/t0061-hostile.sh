@@ -175,7 +175,7 @@ import json, os, subprocess, sys, time
 kind, busy, daemon = sys.argv[1:]
 user = dict(user=1000, group=1000, extra_groups=[])
 slow = "(x+x+)+y" * 20
-line = json.dumps({"if": {"family": "f", "qualifier": "q", "matches": "(x{1,30}){1,30}y"},
+line = json.dumps({"if": {"family": "f", "qualifier": "q", "matches": "[xy]*x[xy]{12}y"},
                    "set": {"f": {"q": "1"}}, "else": {"delete": {"f": ["n"]}}})
 command = {"writes": 'printf %s "$1" >"$2/r$4/.row.jsonl"',
            "scans": 'exec cat "$2/.scan/value/$3$4/count"'}[kind]
