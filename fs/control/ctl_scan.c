@@ -283,8 +283,6 @@ int ctl_scan_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 	/* Whoever reads it may go away for a while, and is to keep no files. */
 	if (print_cells_keep(&t->cells) == 0)
 		query_rest(t->query);
-	else
-		err_clear();
 	if (err || offset >= t->base + f->out.size)
 		return err;
 	assert(offset >= t->base);

@@ -70,8 +70,9 @@ void history_turn(struct engine *e, uint64_t now_us);
 /* What a coarse clock may be behind: ten of the kernel's ticks at most. */
 #define HISTORY_COARSE UINT64_C(100000)
 
-/* For who is about to commit, at coarse_us by clock_coarse, which is enough to
- * know that the second has not turned. Needs commit. */
+/* For who is about to commit: notes the turn of the second, if there was one.
+ * coarse_us, by clock_coarse, is mostly enough to know that there was none.
+ * Needs commit. */
 static inline void history_before(struct engine *e, uint64_t coarse_us)
 {
 	uint64_t second_us =
