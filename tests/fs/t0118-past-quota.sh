@@ -139,16 +139,17 @@ stop_mount
 check "the store is whole" T check >/dev/null
 
 # History gives way before a write is refused: of a large value that is written
-# in part again and again, all that was would be more than there is room for.
+# in part again and again, what was at the seconds that went by would be more
+# than there is room for.
 store=$work/past
 start_mount -o quota=100M || exit 1
 mkdir -p "$m/t/.schema/f" && echo maxversions=1 >"$m/t/.schema/f/gc"
 mkdir -p "$m/t/r/f" && head -c 20000000 /dev/urandom >"$m/t/r/f/v"
 refused=0
 for i in $(seq 30); do
-	dd if=/dev/urandom of="$m/t/r/f/v" bs=1M count=3 seek=$((i * 3 % 17)) \
+	dd if=/dev/urandom of="$m/t/r/f/v" bs=1M count=6 seek=$((i * 6 % 14)) \
 		conv=notrunc status=none 2>err || refused=$((refused + 1))
-	sleep 0.1
+	sleep 0.3
 done
 check "few of 30 writes are refused while history could go: $refused" \
 	[ $refused -le 3 ]

@@ -137,7 +137,9 @@ static enum call_result keep_stream(struct call *c, void *context)
 }
 
 /* As a scan: what it is decoded to, and then each message before there is one.
- * Without memory it has only the former. */
+ * Without memory it has only the former. Grow has no more until the gate is
+ * open. */
+static atomic_bool gate;
 #define SCAN_BASE ((size_t)4 << 10)
 static enum call_result scan(struct call *c, void *context)
 {
@@ -154,6 +156,8 @@ static enum call_result scan(struct call *c, void *context)
 		s->size = get_u32be(call_message(c).data + 4);
 		call_set_state(c, s);
 	}
+	if (!gate && strcmp(call_path(c), "/t/Grow") == 0)
+		return CALL_AGAIN;
 	for (; s->left > 0; s->left--) {
 		if (s->next.size == 0) {
 			if (!call_take(c, s->size))
@@ -242,7 +246,6 @@ static enum call_result where(struct call *c, void *context)
 /* As many pieces of memory as the message says, kept until the gate is open.
  * Without a state: it begins anew when it was short. */
 #define KEEP_PIECE ((size_t)1 << 20)
-static atomic_bool gate;
 static atomic_uint keepers, shorts;
 
 static enum call_result keep(struct call *c, void *context)
@@ -284,6 +287,7 @@ static const struct route routes[] = {
 	{ "/t/KeepAnew", keep, NULL, NULL, 0 },
 	{ "/t/KeepStream", keep_stream, NULL, end_stream, 0 },
 	{ "/t/Scan", scan, rest_stream, end_stream, 0 },
+	{ "/t/Grow", scan, rest_stream, end_stream, 0 },
 	{ NULL, NULL, NULL, NULL, 0 }
 };
 

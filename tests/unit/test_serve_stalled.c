@@ -212,7 +212,7 @@ enum { FULL_CLIENTS = 8, FULL_CALLS = 100 };
 static struct grpc_client full[FULL_CLIENTS];
 static struct grpc_call full_calls[FULL_CLIENTS][FULL_CALLS];
 
-static void fill(void)
+static void start_full(const char *path)
 {
 	uint8_t message[8];
 	size_t i, k;
@@ -223,7 +223,7 @@ static void fill(void)
 	for (i = 0; i < FULL_CLIENTS; i++) {
 		open_stalled(&full[i], 1000);
 		for (k = 0; k < FULL_CALLS; k++) {
-			full_calls[i][k].path = "/t/KeepStream";
+			full_calls[i][k].path = path;
 			full_calls[i][k].message =
 				stream_of(message, 1, 100000);
 			grpc_start(&full[i], &full_calls[i][k]);
@@ -231,6 +231,11 @@ static void fill(void)
 		for (k = 0; k < 20; k++)
 			(void)grpc_turn(&full[i], 10);
 	}
+}
+
+static void fill(void)
+{
+	start_full("/t/KeepStream");
 	ck_assert_uint_ge(memory_used(memory, MEMORY_WIRE),
 			  MEMORY_LIMIT / 2 - (1 << 20));
 }
@@ -314,6 +319,21 @@ START_TEST(a_small_read_waits_for_no_stalled_one)
 	ck_assert_int_eq(grpc_do(&client, &call), CALL_OK);
 	grpc_release(&call);
 	grpc_close(&client);
+	empty();
+}
+END_TEST
+
+/* All have begun when each wants more. */
+START_TEST(what_grows_is_bounded)
+{
+	options.request_ms = 3600000;
+	start_full("/t/Grow");
+	UNTIL(starts == FULL_CLIENTS * FULL_CALLS);
+	gate = true;
+	UNTIL(memory_used(memory, MEMORY_WIRE) >= MEMORY_LIMIT / 4);
+	usleep(300000 * slow());
+	ck_assert_uint_le(memory_used(memory, MEMORY_WIRE),
+			  MEMORY_LIMIT / 2 + (4 << 20));
 	empty();
 }
 END_TEST
@@ -442,6 +462,7 @@ int main(void)
 		all_stalled_readers_are_bounded_together,
 		first_messages_are_bounded,
 		a_small_read_waits_for_no_stalled_one,
+		what_grows_is_bounded,
 		metadata_is_bounded,
 		what_comes_unasked_is_bounded,
 		requests_have_what_is_counted,
