@@ -8,6 +8,22 @@
 /* The filesystem whose tree this thread holds. */
 static _Thread_local const struct fs *held;
 
+void tree_init(struct fs *fs)
+{
+	pthread_rwlockattr_t attributes;
+
+	pthread_rwlockattr_init(&attributes);
+	pthread_rwlockattr_setkind_np(
+		&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(&fs->tree.lock, &attributes);
+	pthread_rwlockattr_destroy(&attributes);
+}
+
+void tree_release(struct fs *fs)
+{
+	pthread_rwlock_destroy(&fs->tree.lock);
+}
+
 UNCHECKED void tree_hold(struct fs *fs)
 {
 	assert(!held);

@@ -25,8 +25,10 @@
  * fs->tree is held for reading by any number of requests, and alone by a
  * rename, which changes the store and then the nodes before it lets go: nobody
  * sees one without the other. Renames wait for all who hold it, so what may
- * take long (a scan, a whole import) enters anew for each piece. No thread
- * takes it twice. For its place in the order of locks see fs.h.
+ * take long (a scan, a whole import) enters anew for each piece; and who comes
+ * waits for the renames that wait, or as long as others come, each before the
+ * last is gone, none has its turn. No thread takes it twice. For its place in
+ * the order of locks see fs.h.
  */
 
 /* What of a table's schema decides about files. */
@@ -76,6 +78,9 @@ bool place_is_dropped(int err);
  * with this timestamp; UINT64_MAX: never, also if there is no such family. */
 uint64_t place_expiry(const struct place *place, struct bytes family,
 		      uint64_t timestamp_us);
+
+void tree_init(struct fs *fs);
+void tree_release(struct fs *fs);
 
 /* fs->tree without a place: for reading, or alone. */
 void tree_hold(struct fs *fs) ACQUIRES_SHARED(fs->tree) EXCLUDES(fs->tree);

@@ -7,6 +7,7 @@
 
 #include "fs/cells/notify.h"
 #include "fs/cells/space.h"
+#include "fs/cells/turn.h"
 #include "fs/control/ctl_file.h"
 #include "store/text/json/json_mutation.h"
 #include "store/text/print/print_result.h"
@@ -56,6 +57,8 @@ struct mutation_target {
 	struct fs *fs;
 	struct ctl_file *f;
 	struct bytes table;
+	bool turn;  /* one line may ask for a condition */
+	bool wants; /* another one is to */
 };
 
 /* Runs a mutation and keeps what there is to tell of it. It is done, whatever
@@ -88,15 +91,21 @@ static int run_and_tell(const struct mutation_target *t, struct bytes line)
  * none. An error's reason begins with the line's number. */
 static int run_line(void *context, struct bytes line)
 {
-	const struct mutation_target *t = context;
+	struct mutation_target *t = context;
 	struct mutate_file *m = t->f->state;
 	char reason[600]; /* a copy: fail writes where it stands */
+	bool asks;
 	int err = 0;
 
 	tree_assert_held(t->fs);
 	/* Lines of some systems end with CR and LF. */
 	if (line.size > 0 && line.data[line.size - 1] == '\r')
 		line.size--;
+	asks = mutation_may_ask(line);
+	t->wants = asks && !t->turn;
+	if (t->wants)
+		return -EAGAIN;
+	t->turn &= !asks;
 	if (line.size > 0)
 		err = m->tells ? run_and_tell(t, line)
 			       : ctl_run_mutation(t->fs, t->table, BYTES_NONE,
@@ -121,12 +130,12 @@ static void changed(struct fs *fs, struct ctl_file *f)
 }
 
 /* After lines that ended with err: one that is wrong is the last. For want of
- * room, also for what it tells, the writer may come again with the same line.
- */
+ * room, also for what it tells, or after a signal, the writer may come again
+ * with the same line. */
 static void settle(struct mutate_file *m, int err)
 {
 	assert(!m->failed);
-	if (err_errno(err) != ENOSPC && err != -ENOBUFS)
+	if (err_errno(err) != ENOSPC && err != -ENOBUFS && err != -EINTR)
 		m->failed = err;
 }
 
@@ -162,15 +171,44 @@ static void await_space(struct fs *fs, struct bytes data)
 		fs_await_space(fs, data.size);
 }
 
+/* ctl_take_lines. Each line that asks for a condition is in a place of its own,
+ * with a turn. */
+static size_t take_lines(struct fs *fs, struct ctl_file *f, struct bytes data,
+			 int *err)
+{
+	struct mutation_target target = { fs, f, BYTES_NONE, false, false };
+	const struct ctl_lines lines = { CTL_WRITTEN_MAX, EFBIG, run_line,
+					 &target };
+	size_t taken = 0;
+	struct place place;
+	bool turn = false;
+
+	assert(f->in.size <= CTL_WRITTEN_MAX);
+	for (;;) {
+		target.turn = turn;
+		target.wants = false;
+		*err = place_enter(fs, f->node, &place);
+		target.table = place.path.table;
+		if (!*err)
+			taken += ctl_take_lines(
+				&f->in, bytes_after(data, taken), &lines, err);
+		place_leave(fs, &place);
+		if (turn)
+			turn_give(fs);
+		if (!target.wants)
+			return taken;
+		*err = turn_take(fs);
+		if (*err)
+			return taken;
+		turn = true;
+	}
+}
+
 static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
 			    struct bytes data, uint64_t offset)
 {
 	struct mutate_file *m = f->state;
-	struct mutation_target target = { fs, f, BYTES_NONE };
-	const struct ctl_lines lines = { CTL_WRITTEN_MAX, EFBIG, run_line,
-					 &target };
-	struct place place;
-	size_t taken = 0;
+	size_t taken;
 	int err;
 
 	(void)offset;
@@ -180,12 +218,7 @@ static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
 		return fail(EINVAL,
 			    "the last line was taken without a newline");
 	await_space(fs, data);
-	assert(f->in.size <= CTL_WRITTEN_MAX);
-	err = place_enter(fs, f->node, &place);
-	target.table = place.path.table;
-	if (!err)
-		taken = ctl_take_lines(&f->in, data, &lines, &err);
-	place_leave(fs, &place);
+	taken = take_lines(fs, f, data, &err);
 	settle(m, err);
 	if (taken > 0)
 		changed(fs, f);
@@ -199,20 +232,13 @@ static ssize_t mutate_write(struct fs *fs, struct ctl_file *f,
 static int mutate_flush(struct fs *fs, struct ctl_file *f, bool at_end)
 {
 	struct mutate_file *m = f->state;
-	struct mutation_target target = { fs, f, BYTES_NONE };
-	struct place place;
 	int err;
 
 	if (m->failed || f->in.size == 0 || !at_end)
 		return m->failed;
 	assert(!m->ended);
 	m->ended = true;
-	err = place_enter(fs, f->node, &place);
-	target.table = place.path.table;
-	spill_sweep(&f->in, true);
-	if (!err)
-		err = run_line(&target, spill_bytes(&f->in));
-	place_leave(fs, &place);
+	(void)take_lines(fs, f, BYTES_LITERAL("\n"), &err);
 	spill_cut(&f->in, 0);
 	settle(m, err);
 	changed(fs, f);

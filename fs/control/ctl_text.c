@@ -6,12 +6,14 @@
 #include "fs/cells/cell.h"
 #include "fs/cells/loop.h"
 #include "fs/cells/notify.h"
+#include "fs/cells/turn.h"
 #include "fs/control/ctl_drop.h"
 #include "fs/control/ctl_file.h"
 #include "fs/control/ctl_import.h"
 #include "fs/control/ctl_stats.h"
 #include "fs/query/at.h"
 #include "store/text/advice/advice.h"
+#include "store/text/json/json_mutation.h"
 #include "store/text/value/family.h"
 #include "store/text/value/gcpolicy.h"
 
@@ -350,12 +352,18 @@ static int take_at(struct fs *fs, const struct path *p, enum node_kind kind,
 /* take_at for f, where it is now. */
 static int take(struct fs *fs, const struct ctl_file *f, struct bytes text)
 {
+	bool turn = f->node->kind == NODE_ROW_JSON && mutation_may_ask(text);
 	struct place place;
-	int err = place_enter(fs, f->node, &place);
+	int err = turn ? turn_take(fs) : 0;
 
+	if (err)
+		return err;
+	err = place_enter(fs, f->node, &place);
 	if (!err)
 		err = take_at(fs, &place.path, f->node->kind, text);
 	place_leave(fs, &place);
+	if (turn)
+		turn_give(fs);
 	return err;
 }
 

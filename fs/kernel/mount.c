@@ -18,6 +18,7 @@
 #include "fs/query/sized.h"
 #include "fs/cells/seen.h"
 #include "fs/cells/space.h"
+#include "fs/cells/turn.h"
 #include "fs/command/metrics_writer.h"
 #include "fs/control/ctl_import.h"
 #include "fs/control/ctl_stats.h"
@@ -352,7 +353,8 @@ int fs_init(struct fs *fs, const struct mount_options *o, struct store *s)
 	pthread_cond_init(&fs->exports.idle, NULL);
 	pthread_mutex_init(&fs->dirs.lock, NULL);
 	pthread_mutex_init(&fs->dropping, NULL);
-	pthread_rwlock_init(&fs->tree.lock, NULL);
+	tree_init(fs);
+	turns_init(&fs->turns);
 	return 0;
 
 free_imports:
@@ -377,7 +379,8 @@ void fs_release(struct fs *fs)
 	seen_free(fs->seen);
 	errors_release(&fs->errors);
 	makers_release(&fs->makers);
-	pthread_rwlock_destroy(&fs->tree.lock);
+	turns_release(&fs->turns);
+	tree_release(fs);
 	pthread_mutex_destroy(&fs->dropping);
 	gc_policy_free(fs->gc);
 }

@@ -2,6 +2,7 @@
 #define FS_STATE_FS_H
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <fuse_lowlevel.h>
 
@@ -22,8 +23,9 @@
  * thread:
  *
  *   1. of an open control file or an open directory (ctl_file, dir)
- *   2. fs.tree (place.h): shared by who goes to the store by a node's path, so
- *      that the path stays true until that is done; alone by renames
+ *   2. a turn (turn.h), and then fs.tree (place.h): shared by who goes to the
+ *      store by a node's path, so that the path stays true until that is done;
+ *      alone by renames
  *   3. a draft's (draft.h); two at once only in a rename, by address
  *   4. pins.lock (pin.h), exports.lock (sized.h), the lock of struct seen
  *      (seen.h, only ever tried)
@@ -74,6 +76,11 @@ struct CAPABILITY("tree") tree_lock {
 	pthread_rwlock_t lock;
 };
 
+/* Turns of who may hold names still for long, see turn.h. */
+struct turns {
+	sem_t left;
+};
+
 struct fs {
 	/* Set before the first request and not changed; the store and the
 	 * session are not owned. */
@@ -104,6 +111,7 @@ struct fs {
 	struct node *listed;   /* see notify.h; guarded by nodes.lock */
 	struct dirs dirs;      /* listings between requests, see dirs.h */
 	struct tree_lock tree; /* names: see the order of locks */
+	struct turns turns;
 	/* Held while lists are dropped: one change's after another's. */
 	pthread_mutex_t dropping;
 

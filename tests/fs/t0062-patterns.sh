@@ -96,6 +96,51 @@ echo '{"row":"r","if":{"filter":"value_regex(\"'"$slow"'\")"},"delete":true}' \
 	>line
 refuse "so is a filter" sh -c "cat line >'$m/t/.mutate'"
 
+# Nobody waits for many of them: neither who renames, for which no condition may
+# go on, nor who comes after that.
+cat >between.py <<'PYTHON'
+# between.py DIR: the longest time, in milliseconds, that a rename and a look took
+# in four seconds.
+import os, sys, time
+base, most, until, turn = sys.argv[1], 0.0, time.time() + 4, 0
+while time.time() < until or turn:
+    began = time.time()
+    os.rename("%s/r%d" % (base, turn), "%s/r%d" % (base, 1 - turn))
+    os.stat("%s/r%d" % (base, 1 - turn))
+    most, turn = max(most, time.time() - began), 1 - turn
+    time.sleep(0.02)
+print(int(most * 1000))
+PYTHON
+mkdir -p "$m/other/r0/f"
+echo x >"$m/other/r0/f/q"
+condition small '(a|b)*' | sed 's/"row":"r",//' >line
+writers=()
+for i in $(seq 40); do
+	mkdir -p "$m/t2/w$i/f"
+	cp "$m/t2/r/f/small" "$m/t2/w$i/f/small"
+done
+for i in $(seq 40); do
+	while :; do cat line >"$m/t2/w$i/.row.jsonl"; done 2>/dev/null &
+	writers+=($!)
+done
+sleep 0.5
+most=$(python3 between.py "$m/other")
+kill "${writers[@]}"
+wait "${writers[@]}" 2>/dev/null
+check "renames go on beside many conditions: $most" \
+	[ "$most" -lt $((1000 * ${SLOW:-1})) ]
+# And many of one write, each of which takes almost a tenth of a second.
+for i in $(seq 100); do
+	condition small '(a|b)*'
+done >lines
+cat lines >"$m/t2/.mutate" &
+writer=$!
+sleep 0.2
+most=$(python3 between.py "$m/other")
+wait $writer
+check "and beside many of one write: $most" \
+	[ "$most" -lt $((3000 * ${SLOW:-1})) ]
+
 # The mount ends beside a reader.
 before=$(ticks)
 cat "$m/t/.scan/value/$slow/count" 2>/dev/null &

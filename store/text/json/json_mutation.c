@@ -493,6 +493,15 @@ bool mutation_adds(struct bytes text)
 	return does;
 }
 
+bool mutation_may_ask(struct bytes text)
+{
+	if (text.size == 0)
+		return false;
+	/* A key may be spelled by escapes. */
+	return memmem(text.data, text.size, "\"if\"", 4) ||
+	       memmem(text.data, text.size, "\\u00", 4);
+}
+
 /* The row that the line is about, in the tree or in m->row; expected, unless
  * empty, is the only one that it may name and what it means when it names
  * none. */

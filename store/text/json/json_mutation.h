@@ -39,6 +39,10 @@ int mutation_run_json(struct store *s, struct bytes table, struct bytes row,
  * running it tells. */
 bool mutation_adds(struct bytes text);
 
+/* Whether a text may have a condition, by its bytes alone: what may have one
+ * perhaps has none. */
+bool mutation_may_ask(struct bytes text);
+
 /*
  * The parts of mutation_run_json, for who runs many lines. Parses one and
  * checks its keys, not yet its values: *body, which lives as long as j's tree;
