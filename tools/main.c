@@ -16,6 +16,7 @@
 #include "tools/import/recipe_words.h"
 #include "tools/import/remote_import.h"
 #include "tools/mount/mount_helper.h"
+#include "store/base/place/place.h"
 #include "tools/mount/mount_table.h"
 #include "tools/past/history.h"
 #include "tools/verb/remote.h"
@@ -215,21 +216,40 @@ static int run_on_store(struct verb_call *c, const char *directory,
 	return status;
 }
 
-/* As run_on_store, of the place where a store is mounted, too, which may let in
- * who may not look into the store. */
+/* Whether a mount at place has the store in directory, as the line of who holds
+ * that says, which names the place up to a newline. */
+static bool holds_at(const char *directory, const char *place)
+{
+	char *full = realpath(place, NULL);
+	struct buf line = BUF_INIT;
+	const char *at = NULL;
+	bool here;
+
+	if (full && volume_holder(directory, &line, &here) == 0 &&
+	    buf_terminate(&line) == 0)
+		at = strstr((char *)line.data, SERVED_AT);
+	here = at && !strcmp(at + strlen(SERVED_AT), full);
+	buf_release(&line);
+	free(full);
+	return here;
+}
+
+/* As run_on_store, of the place where a store is mounted, too. That lets in who
+ * may not look into the store, and leads to it wherever it is by now: another
+ * may have come to the path that it had. */
 static int run_at(struct verb_call *c, const char *place, unsigned int flags)
 {
 	char *mounted = mount_store_at(place, NULL);
-	struct served served;
+	struct served served = { .root = -1 };
 	int status;
 
-	if (mounted && access(mounted, R_OK | X_OK) < 0 && errno == EACCES &&
-	    served_at(mounted, place, &served) == 1) {
+	if (mounted && !holds_at(mounted, place) &&
+	    served_at(mounted, place, &served) == 1 &&
+	    !served_is_of(&served, mounted))
 		status = through_mount(c, &served);
-		served_release(&served);
-	} else {
+	else
 		status = run_on_store(c, mounted ? mounted : place, flags);
-	}
+	served_release(&served);
 	free(mounted);
 	return status;
 }

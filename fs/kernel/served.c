@@ -207,7 +207,10 @@ int served_at(const char *directory, const char *place, struct served *served)
 	char text[STATS_SIZE_MAX + 1];
 	int err;
 
-	*served = (struct served){ .directory = directory };
+	*served = (struct served){ .directory = directory, .root = -1 };
+	err = answer_at(place, ANSWER_MAX_MS, place, NULL);
+	if (err < 0)
+		return err;
 	served->root = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (served->root < 0)
 		return fail(errno, "%s", place);
@@ -221,6 +224,14 @@ int served_at(const char *directory, const char *place, struct served *served)
 	}
 	served_release(served);
 	return err < 0 ? err : 0;
+}
+
+bool served_is_of(const struct served *served, const char *directory)
+{
+	struct stat store;
+
+	return stat(directory, &store) == 0 &&
+	       serves(served->root, &store) == 1;
 }
 
 /* Milliseconds of a clock that nobody sets. */

@@ -38,9 +38,14 @@ int served_find(const char *directory, const struct answer_teller *teller,
 		struct served *served);
 
 /* Who may not look into the store reaches it by a mount that lets them in:
- * fills served with the one at place, of the store in directory; 1, to be
- * released, 0 if no daemon says there that it is one, or an error. */
+ * fills served with the one at place, which the kernel's table says is of the
+ * store in directory; 1, to be released, 0 if no daemon says there that it is
+ * one, or an error. Waits for the daemon, a minute at most. */
 int served_at(const char *directory, const char *place, struct served *served);
+
+/* Whether that is so: its store may have been moved since, and another one be
+ * at that path. */
+bool served_is_of(const struct served *served, const char *directory);
 
 /* Leaves one that may be released again. */
 void served_release(struct served *served);

@@ -126,7 +126,8 @@ stop_mount
 # A store that was moved, and one that another command has.
 start_mount
 mv "$store" "$store.moved"
-same "no store" "$store/lock: cannot open: No such file or directory" \
+same "no store" "$store/lock: cannot open: No such file or directory; pid \
+$daemon still serves it here" \
 	"$(column 5 "$m")"
 mv "$store.moved" "$store"
 same "back again" "$daemon" "$(column 3 "$m")"

@@ -143,3 +143,29 @@ PYTHON
 printf '{"row":"last","set":{"f":{"q":"1"}}}' >no-newline.jsonl
 on "$store" import t no-newline.jsonl 2>out
 same "a last line without newline" "Done importing 1 rows." "$(cat out)"
+
+# A store that was moved while it is mounted, and another one at its path: a
+# command for the place of the mount is for the one that is mounted there.
+stop_mount
+mkdir one two
+for name in one two; do
+	"$TABLETFS" mount "$work/moved" "$work/$name"
+	mkdir -p "$name/t/$name/f"
+	echo "$name" >"$name/t/$name/f/a"
+	[ $name = two ] || mv moved moved.old
+	if [ $name = one ]; then
+		same "it is found where it is" one "$(on one read t | sed -n 2p)"
+		check "and told that it is: $("$TABLETFS" mounts)" \
+			grep -q "pid .* still serves it here" <("$TABLETFS" mounts)
+	fi
+done
+on one deleteallrows t
+same "its rows go" "" "$(ls one/t)"
+same "and not those of the other" two "$(cat two/t/two/f/a)"
+on one createtable u families=f
+check "nor has it the new table" [ -d one/u ]
+refuse "where it is not" test -e two/u
+check "it ends, whatever the other does" timeout 20 "$TABLETFS" umount one
+check "and that one goes on" test -d two/t
+"$TABLETFS" umount two
+same "all is where it was put" u "$(on moved.old ls | sed -n '$p' | cut -f 1)"

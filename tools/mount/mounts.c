@@ -169,6 +169,9 @@ static void ask(const struct mount_list *list, const struct mount_entry *m,
 	else if (got == 1 && (pid = served_pid(m->place)) > 0 &&
 		 holds(pid, m->store) && start_time(pid, &a->since))
 		a->pid = pid;
+	else if (err < 0 && (pid = served_pid(m->place)) > 0)
+		note(a, "%s; pid %d still serves it here", verb_error_text(err),
+		     pid);
 	else if (err < 0)
 		note(a, "%s%s", verb_error_text(err),
 		     err == -EACCES ? "; ask as root" : "");

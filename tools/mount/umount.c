@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fs/kernel/served.h"
 #include "store/base/place/place.h"
 #include "tools/mount/mount_table.h"
 #include "tools/mount/umount.h"
@@ -149,6 +150,23 @@ static bool is_mounted_elsewhere(struct verb_call *c, const char *store,
 	return m != NULL;
 }
 
+/* Whether the line of a store's holder names another mount: the store that was
+ * mounted here was moved, and this one came to its path. */
+static bool is_another(const char *line, const char *store, const char *device)
+{
+	const char *at = strstr(line, SERVED_AT);
+	const struct mount_entry *m = NULL;
+	struct mount_list list;
+	bool another;
+
+	if (mount_list_read(&list) == 0 && at && device)
+		m = mount_list_at(&list, at + strlen(SERVED_AT));
+	another = m && m->store && !strcmp(m->store, store) &&
+		  strcmp(m->device, device) != 0;
+	mount_list_release(&list);
+	return another;
+}
+
 /* The daemon goes on after the mount has gone: until the store is closed, no
  * other process can have it. 0 once nobody has it to write; readers, of whom
  * there may be others, are not waited for. */
@@ -166,11 +184,15 @@ static int wait_for_store(struct verb_call *c, const char *store,
 	while (!err && !goes_on && past < WAIT_MAX_MS) {
 		buf_reset(&holder);
 		err = volume_holder(store, &holder, &here);
+		if (!err)
+			err = buf_terminate(&holder);
+		if (!err && is_another((char *)holder.data, store, device))
+			err = 1;
 		if (err)
 			break;
 		if (past >= SAY_AFTER_MS && !has_said) {
-			verb_wrong(c, "waiting for the end of %.*s",
-				   (int)holder.size, (char *)holder.data);
+			verb_wrong(c, "waiting for the end of %s",
+				   (char *)holder.data);
 			has_said = true;
 		}
 		/* Copies come and go, with each program that gets a namespace.
