@@ -41,6 +41,10 @@ struct scan_range {
 	 * With newer data apart from older, this saves reading the latter. A
 	 * reverse scan gives them all. */
 	uint64_t since_us;
+	/* If not 0, versions with a greater timestamp are not wanted; some may
+	 * be given. Where the family's rule does not count versions, it costs
+	 * nothing how many there are. A reverse scan gives them all. */
+	uint64_t until_us;
 	/* Rows are all that is wanted: every step is CURSOR_ROW, and of a cell
 	 * only row is good for anything. */
 	bool rows_only;

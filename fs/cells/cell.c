@@ -141,11 +141,13 @@ int cell_version_at(struct fs *fs, const struct path *path,
 		    uint64_t timestamp_us, struct cell_info *info,
 		    struct cell_bytes *shown)
 {
-	const struct scan_range range = column_of(path);
+	struct scan_range range = column_of(path);
 	struct scan *scan;
 	struct cell cell;
-	int err = scan_open(fs->store, NULL, &range, &scan);
+	int err;
 
+	range.until_us = timestamp_us;
+	err = scan_open(fs->store, NULL, &range, &scan);
 	if (err)
 		return err;
 	/* Versions descend, so it is there or the first older one is. */

@@ -204,16 +204,23 @@ static int start_filter(struct scan *scan, const struct scan_range *range)
 	return 0;
 }
 
-/* Fails with -ERR_no_table. */
-static int no_table(struct bytes name)
+/* Backwards, rows are found by their last entry, whatever it is: times cannot
+ * leave any out there. */
+static void bound_cursor(struct scan *scan, const struct scan_range *range)
 {
-	return fail(ERR_no_table, "table \"%s\" not found", err_name(name));
+	cursor_stop(scan->cursor, range->stop);
+	cursor_pause(scan->cursor, range->pause);
+	if (range->reverse)
+		return;
+	cursor_since(scan->cursor, range->since_us > scan->need.since_us
+					   ? range->since_us
+					   : scan->need.since_us);
+	cursor_until(scan->cursor, range->until_us);
 }
 
 /* The schema is needed for the table's id only; what of it a reader may see the
  * engine knows by its rules. Rows come from the directories where nothing but
- * rows is asked for, forwards and of all. Backwards, rows are found by their
- * last entry, whatever it is, so times cannot leave any out there. */
+ * rows is asked for, forwards and of all. */
 int scan_open(struct store *s, const struct snapshot *snapshot,
 	      const struct scan_range *range, struct scan **out)
 {
@@ -226,7 +233,8 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 
 	*out = NULL;
 	if (id == 0)
-		return no_table(range->table);
+		return fail(ERR_no_table, "table \"%s\" not found",
+			    err_name(range->table));
 	scan = malloc(sizeof(*scan));
 	if (!scan)
 		return -ENOMEM;
@@ -258,14 +266,8 @@ int scan_open(struct store *s, const struct snapshot *snapshot,
 			bytes_of(scan->start.data, prefix), &scan->cursor);
 	if (err == 0 && scan->rows)
 		rows_stop(scan->rows, range->stop);
-	if (err == 0 && scan->cursor) {
-		cursor_stop(scan->cursor, range->stop);
-		cursor_pause(scan->cursor, range->pause);
-	}
-	if (err == 0 && scan->cursor && !range->reverse)
-		cursor_since(scan->cursor, range->since_us > scan->need.since_us
-						   ? range->since_us
-						   : scan->need.since_us);
+	if (err == 0 && scan->cursor)
+		bound_cursor(scan, range);
 	if (err < 0) {
 		scan_close(scan);
 		return err;

@@ -141,6 +141,108 @@ START_TEST(filters_say_so)
 }
 END_TEST
 
+/* A column of so many versions, at the odd times, of which some are deleted,
+ * one by one and by spans, in the memtable and in files. */
+#define VERSIONS 3000
+
+static void make_versions(const char *family)
+{
+	struct write *w;
+	unsigned int i;
+
+	ck_assert_int_eq(write_new(s, &w), 0);
+	ck_assert_int_eq(write_row(w, bytes_string("u"), bytes_string("r")), 0);
+	for (i = 0; i < VERSIONS; i++)
+		ck_assert_int_eq(write_set(w, bytes_string(family),
+					   bytes_string("q"), 2 * i + 1,
+					   bytes_string("v")),
+				 0);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	ck_assert_int_eq(engine_flush(store_engine(s)), 0);
+	ck_assert_int_eq(write_row(w, bytes_string("u"), bytes_string("r")), 0);
+	for (i = 0; i < VERSIONS; i += 7)
+		ck_assert_int_eq(write_delete_cells(w, bytes_string(family),
+						    bytes_string("q"),
+						    2 * i + 1, 2 * i + 2),
+				 0);
+	ck_assert_int_eq(write_delete_cells(w, bytes_string(family),
+					    bytes_string("q"), 1000, 2000),
+			 0);
+	ck_assert_int_eq(write_set(w, bytes_string(family), bytes_string("q"),
+				   1501, bytes_string("again")),
+			 0);
+	ck_assert_int_eq(store_commit(s, w, false), 0);
+	write_free(w);
+}
+
+/* The timestamp of the newest version up to us, or 0; *cells is how many
+ * entries were stepped over. */
+static uint64_t newest_until(const char *family, uint64_t us, bool bounded,
+			     uint64_t *cells)
+{
+	struct scan_range range = {
+		.table = BYTES_LITERAL("u"),
+		.row = BYTES_LITERAL("r"),
+		.has_family = true,
+		.has_qualifier = true,
+		.family = bytes_string(family),
+		.qualifier = BYTES_LITERAL("q"),
+		.until_us = bounded ? us : 0,
+	};
+	uint64_t before = thread_cost.cells, found = 0;
+	struct scan *scan;
+	struct cell cell;
+
+	ck_assert_int_eq(scan_open(s, NULL, &range, &scan), 0);
+	while (!found && scan_next(scan, CURSOR_VERSION, &cell) == 1)
+		if (cell.timestamp_us <= us)
+			found = cell.timestamp_us;
+	scan_close(scan);
+	*cells = thread_cost.cells - before;
+	return found;
+}
+
+/* Whatever the rule is, the same is found as without the bound; and if it does
+ * not count, what is newer is not looked at. */
+START_TEST(newer_versions_are_left_out)
+{
+	static const char *const names[] = { "all", "counted", "aged" };
+	struct family_spec families[3];
+	struct gc_policy *counts = gc_policy_leaf(GC_MAX_VERSIONS, 100);
+	struct gc_policy *expires = gc_policy_leaf(GC_MAX_AGE, UINT64_MAX / 4);
+	uint64_t us, cells, all;
+	size_t i;
+
+	memset(families, 0, sizeof(families));
+	for (i = 0; i < 3; i++)
+		families[i].name = bytes_string(names[i]);
+	families[2].gc = expires;
+	ck_assert_int_eq(
+		store_create_table(s, bytes_string("u"), false, families, 3),
+		0);
+	for (i = 0; i < 3; i++) {
+		make_versions(names[i]);
+		/* Set later, it hides what is there still. */
+		if (i == 1)
+			ck_assert_int_eq(store_set_gc(s, bytes_string("u"),
+						      bytes_string(names[i]),
+						      counts),
+					 0);
+		for (us = 1; us < 2 * VERSIONS + 10; us += 13) {
+			ck_assert_uint_eq(
+				newest_until(names[i], us, true, &cells),
+				newest_until(names[i], us, false, &all));
+			if (i != 1 && (us < 1000 || us > 2000))
+				ck_assert_uint_le(cells, 20);
+		}
+		ck_assert_uint_gt(
+			newest_until(names[i], 2 * VERSIONS, true, &cells), 0);
+	}
+	gc_policy_free(counts);
+	gc_policy_free(expires);
+}
+END_TEST
+
 struct samples {
 	char last[16];
 	uint64_t size;
@@ -190,7 +292,8 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = { blocks_are_left_out, filters_say_so,
+				 newer_versions_are_left_out,
 				 samples_part_the_table };
 
-	return run_suite("since", setup, teardown, tests, 3);
+	return run_suite("since", setup, teardown, tests, 4);
 }

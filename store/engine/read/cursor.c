@@ -34,7 +34,7 @@ static int cursor_new(struct bytes start, struct bytes end, struct cursor **out)
 	*out = c;
 	if (!c)
 		return -ENOMEM;
-	*c = (struct cursor){ .at = 0 };
+	*c = (struct cursor){ .until_us = UINT64_MAX };
 	c->start = bytes_of(c->bounds, start.size);
 	c->end = bytes_of(c->bounds + start.size, end.size);
 	if (start.size > 0)
@@ -110,6 +110,16 @@ void cursor_since(struct cursor *c, uint64_t timestamp_us)
 	c->since_us = timestamp_us;
 	if (c->sources.iter)
 		iter_since(c->sources.iter, timestamp_us);
+}
+
+void cursor_until(struct cursor *c, uint64_t timestamp_us)
+{
+	assert(!c->started);
+	if (timestamp_us == 0)
+		return;
+	/* What is newer is passed over, and yet it is visible. */
+	c->run.gaps = NULL;
+	c->until_us = timestamp_us;
 }
 
 void cursor_close(struct cursor *c)
@@ -244,6 +254,11 @@ static int visible(struct cursor *c)
 	if (seq > c->sources.seq || c->hidden || seq < c->gc.family->birth_seq)
 		return 0;
 	timestamp = key_timestamp(key);
+	if (timestamp > c->until_us &&
+	    gc_rank_limit(c->gc.family->policy) == UINT64_MAX) {
+		c->too_new = true;
+		return 0;
+	}
 	/* An older write of a version that was judged already. */
 	if (c->version_seen && timestamp == c->last_timestamp)
 		return 0;
@@ -359,6 +374,18 @@ static void leave(struct cursor *c, size_t size, bool row)
 	c->column.data[size - 1]--;
 }
 
+/* To the column's first version that is wanted. */
+static void pass_newer(struct cursor *c)
+{
+	size_t size = c->column.size;
+	int err = key_add_timestamp(&c->column, c->until_us);
+
+	c->at = err < 0 ? err
+			: iter_seek(c->sources.iter, buf_bytes(&c->column));
+	c->column.size = size;
+	c->too_new = false;
+}
+
 /* Passes the entry that the iterator is at, which is not visible: to the next
  * one that may be. */
 static void pass_dead(struct cursor *c)
@@ -368,6 +395,8 @@ static void pass_dead(struct cursor *c)
 	if (gap_run_pass(&c->run, c->sources.iter->key, &target))
 		c->at = target.size == 0 ? 0
 					 : iter_seek(c->sources.iter, target);
+	else if (c->too_new)
+		pass_newer(c);
 	else if (c->rest_hidden && !c->show_hidden)
 		leave(c, c->parts.column_end, false);
 	else if (version_run_pass(&c->writes, c->sources.iter->key,

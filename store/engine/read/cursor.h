@@ -64,6 +64,11 @@ void cursor_pause(struct cursor *c, bool (*pause)(void));
  * the same. Not with cursor_row_before, which finds rows by any entry. */
 void cursor_since(struct cursor *c, uint64_t timestamp_us);
 
+/* Before the first step: versions with a greater timestamp, unless it is 0, are
+ * not wanted, and passed by a seek where the family's rule does not count
+ * versions; some may be given all the same. */
+void cursor_until(struct cursor *c, uint64_t timestamp_us);
+
 /* The first cell after the present one that step leads to. The first call,
  * whatever the step, gives the first cell of the range. */
 int cursor_next(struct cursor *c, enum cursor_step step, struct cell *cell);

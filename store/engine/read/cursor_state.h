@@ -11,6 +11,7 @@ struct cursor {
 	struct bytes start, end; /* in bounds; empty end: unbounded */
 	size_t prefix_size;      /* of start, that files are asked for; 0 */
 	uint64_t since_us;       /* as cursor_since was told; 0 */
+	uint64_t until_us;       /* as cursor_until was; UINT64_MAX */
 	struct buf column;       /* encoded prefix of the present column */
 	struct key_parts parts;  /* where its parts end */
 	struct buf row, family, qualifier; /* decoded, where escaped */
@@ -34,6 +35,7 @@ struct cursor {
 	bool started;     /* the iterator has been placed */
 	bool show_hidden; /* gives what the GC rule does not keep */
 	bool rest_hidden; /* nor does it keep any older version of the column */
+	bool too_new; /* the entry is newer than until_us, and not counted */
 	struct gap_run run;        /* of entries that are not visible */
 	struct version_run writes; /* of them, those of one version */
 	uint8_t bounds[];          /* start, then end */
