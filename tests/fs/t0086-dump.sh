@@ -120,6 +120,8 @@ ln -s whole link.partial
 refuse "a link is nothing that was left" T dump link
 mkdir -p none.partial/sub
 refuse "nor is a directory" "$TABLETFS" load whole none
+mkdir -m 1700 none.partial/store
+refuse "nor is what only has such a part" "$TABLETFS" load whole none
 rm -r none.partial link.partial
 
 # A signal ends it, and what was begun: here a program waits, or the input.
@@ -154,19 +156,21 @@ stops "an export" export odd
 mkfifo input
 # begin: a load that has a part of its input.
 begin() {
-	env --default-signal=INT "$TABLETFS" load input loading 2>err &
+	env --default-signal=INT "$TABLETFS" load input loading \
+		2>loader.err &
 	loader=$!
 	exec 7>input
 	head -c 300000 whole >&7
-	until_so test -e loading.partial/lock
+	until_so test -e loading.partial/store/lock
 }
 begin
-refuse "a load of the same name" "$TABLETFS" load whole loading
+status 1 "a load of the same name" "$TABLETFS" load whole loading
+told "loading.partial: process $loader makes it; wait for its end"
 kill -INT $loader
 wait $loader
 same "a load that is stopped" 1 $?
 exec 7>&-
-told "stopped by SIGINT"
+check "is told" grep -q "stopped by SIGINT" loader.err
 refuse "leaves nothing" ls -d loading loading.partial
 begin
 kill -KILL $loader
