@@ -61,6 +61,11 @@ static const struct output_kind *kind_of(const char *path)
 }
 
 /* An archive has several files: a text of that name opens nowhere. */
+bool output_compresses(const char *path)
+{
+	return kind_of(path) != &plain;
+}
+
 static int refuse_archive(const char *path)
 {
 	static const char *const suffixes[] = { ".zip", ".7z",  ".tar",

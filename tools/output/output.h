@@ -29,6 +29,9 @@ int output_open(const char *path, struct output **out);
 
 /* All of it or an error, which stays. */
 int output_write(struct output *o, struct bytes data);
+/* Whether a file of this name is compressed. */
+bool output_compresses(const char *path);
+
 
 /* Whether a write has failed. */
 bool output_failed(const struct output *o);
