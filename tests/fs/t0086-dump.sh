@@ -107,10 +107,16 @@ chmod 600 private
 check "a private file" T dump private
 same "stays private" 600 "$(stat -c %a private)"
 echo theirs >taken.partial
-refuse "a name that another writes" flock taken.partial \
-	"$TABLETFS" -store "$store" dump taken
+status 1 "a file of the user's" T dump taken
+told "taken.partial is there, and is nothing that such a command has left"
 same "which stays" theirs "$(cat taken.partial)"
-chmod 600 taken.partial
+chmod 1600 taken.partial
+exec 7<taken.partial
+flock 7
+status 1 "a name that another writes" T dump taken
+check "who is told" grep -qE "taken.partial: (another )?process .*writes it" err
+same "whose file stays, too" theirs "$(cat taken.partial)"
+exec 7<&-
 status 0 "what a kill left is removed" T dump taken
 told "taken.partial was left by a command that was killed"
 check "and has all" cmp whole taken

@@ -69,3 +69,33 @@ for had in no yes; do
 	stores "two repairs" $had "-store a repair new" "-store b repair new"
 done
 rm -rf new
+
+# files NAME COMMAND: two of it make the file new, with what a kill has left
+# beside it or without. One that comes later may make it again.
+files() {
+	wrong=0 why=
+	for ((i = 0; i < loops; i++)); do
+		rm -f new
+		[ $((i % 2)) = 0 ] || (echo part >new.partial && chmod +t new.partial)
+		both "$tfs -store a $2" "$tfs -store b $2"
+		[ $one = 0 ] || [ $two = 0 ] || bad
+		for said in said1 said2; do
+			[ ! -s $said ] || [ $((i % 2)) = 1 ] ||
+				grep -qE "process( [0-9]+)? writes it" $said ||
+				bad
+		done
+		[ $one = 0 ] && cmp -s new want-a ||
+			{ [ $two = 0 ] && cmp -s new want-b; } || bad
+		! compgen -G "new.*" >said || bad
+	done
+	same "$1: $why" 0 $wrong
+}
+for kind in a b; do
+	cp dump-$kind want-$kind
+done
+files "two dumps" "dump new"
+for kind in a b; do
+	"$TABLETFS" -store $kind export both want-$kind
+done
+files "two exports" "export both new"
+same "with the rights of any file" "$(stat -c %a want-a)" "$(stat -c %a new)"
