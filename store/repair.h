@@ -19,9 +19,8 @@ struct repair_result {
 /*
  * tell is given a sentence about each loss. 0 however little was left; -EEXIST,
  * -ERR_store_in_use, -ERR_not_a_store if there is nothing of one,
- * -ERR_check_failed. The new store is named TO.partial, which must not be there
- * either, until it is whole; a failure leaves nothing of it, unless it is that
- * of the check.
+ * -ERR_check_failed. The new store is TO.partial/store until it is whole; a
+ * failure leaves nothing of it, unless it is that of the check.
  */
 int store_repair(const char *directory, const char *to,
 		 void (*tell)(void *context, const char *text), void *context,

@@ -112,6 +112,9 @@ refuses() {
 	imports 1 "$way: but one is enough" poor.csv rejects=rej
 	same "$way: all others" 3000 "$(wc -l <rej)"
 	told "and 2979 more"
+	imports 2 "$way: compressed" poor.csv rejects=rej.csv.GZ
+	told "rejects=rej.csv.GZ: rejects are not compressed"
+	refuse "$way: which is not begun" ls rej.csv.GZ
 	imports 2 "$way: no such directory" bad.csv rejects=nope/rej
 	told "rejects=nope/rej: cannot write nope/rej"
 	imports 2 "$way: a full disk" poor.csv rejects=full

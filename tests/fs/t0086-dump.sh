@@ -89,7 +89,7 @@ for name in kept kept.gz kept.xz; do
 		ulimit -f 1000
 		T dump $name 2>told
 	) && fail "$name beyond the limit" || pass
-	check "$name: it is told" grep -q "$name" told
+	check "$name: it is told" grep -q "$name.*File too large" told
 	same "$name is as it was" before "$(cat $name)"
 done
 refuse "and nothing beside it" ls kept.partial
@@ -107,10 +107,16 @@ chmod 600 private
 check "a private file" T dump private
 same "stays private" 600 "$(stat -c %a private)"
 echo theirs >taken.partial
-refuse "a name that another writes" flock taken.partial \
-	"$TABLETFS" -store "$store" dump taken
+status 1 "a file of the user's" T dump taken
+told "taken.partial is there, and is nothing that such a command has left"
 same "which stays" theirs "$(cat taken.partial)"
-chmod 600 taken.partial
+chmod 1600 taken.partial
+exec 7<taken.partial
+flock 7
+status 1 "a name that another writes" T dump taken
+check "who is told" grep -qE "taken.partial: (another )?process .*writes it" err
+same "whose file stays, too" theirs "$(cat taken.partial)"
+exec 7<&-
 status 0 "what a kill left is removed" T dump taken
 told "taken.partial was left by a command that was killed"
 check "and has all" cmp whole taken
@@ -120,6 +126,8 @@ ln -s whole link.partial
 refuse "a link is nothing that was left" T dump link
 mkdir -p none.partial/sub
 refuse "nor is a directory" "$TABLETFS" load whole none
+mkdir -m 1700 none.partial/store
+refuse "nor is what only has such a part" "$TABLETFS" load whole none
 rm -r none.partial link.partial
 
 # A signal ends it, and what was begun: here a program waits, or the input.
@@ -154,19 +162,21 @@ stops "an export" export odd
 mkfifo input
 # begin: a load that has a part of its input.
 begin() {
-	env --default-signal=INT "$TABLETFS" load input loading 2>err &
+	env --default-signal=INT "$TABLETFS" load input loading \
+		2>loader.err &
 	loader=$!
 	exec 7>input
 	head -c 300000 whole >&7
-	until_so test -e loading.partial/lock
+	until_so test -e loading.partial/store/lock
 }
 begin
-refuse "a load of the same name" "$TABLETFS" load whole loading
+status 1 "a load of the same name" "$TABLETFS" load whole loading
+told "loading.partial: process $loader makes it; wait for its end"
 kill -INT $loader
 wait $loader
 same "a load that is stopped" 1 $?
 exec 7>&-
-told "stopped by SIGINT"
+check "is told" grep -q "stopped by SIGINT" loader.err
 refuse "leaves nothing" ls -d loading loading.partial
 begin
 kill -KILL $loader

@@ -35,6 +35,12 @@ T export t jsonl format=jsonl
 check "JSON lines are what .scan writes" test -s jsonl
 refuse "no text gets the name of an archive" T export t t.ZIP
 refuse "nor is there a file of it" test -e t.ZIP
+for name in t.parquet t.XLSX t.db.gz; do
+	status 1 "no text gets the name $name" T export t $name
+	told "formats are csv, tsv and jsonl"
+	refuse "nor is there a file $name" test -e $name
+done
+status 0 "unless that is said" T export t t.db format=tsv
 
 # back NAME WORDS...: the table u has the cells of t's families of values.
 shown() {
@@ -57,6 +63,8 @@ long() {
 
 for way in alone mounted; do
 	[ $way = alone ] || start_mount
+	status 1 "$way: two files" T export t a.csv b.csv
+	told 'bad arg "b.csv"'
 	for name in a.csv a.tsv a.csv.gz a.tsv.zst; do
 		check "$way: $name" T export t $name
 		long $name

@@ -249,7 +249,9 @@ status 2 "a full standard output" sh -c '"$@" >/dev/full' sh "$TABLETFS" \
 	"${words[@]}" dry-run=1
 
 # A compressor that outlives its command by a moment is waited for.
-(flock 9 && sleep 0.5) 9>d2.xz.partial &
+echo part >d2.xz.partial
+chmod +t d2.xz.partial
+(flock 9 && sleep 0.5) 9<d2.xz.partial &
 holder=$!
 for i in $(seq 100); do
 	flock -n d2.xz.partial true || break

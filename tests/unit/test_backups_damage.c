@@ -127,18 +127,19 @@ START_TEST(what_a_killed_restore_left_goes)
 	snprintf(new, sizeof(new), "%s/new", top);
 	put("a", 1, 50);
 	back_up(0, false);
-	shell("mkdir -m 700 $b/../new.partial && "
-	      "echo Tablet >$b/../new.partial/tabletfs.tmp");
+	shell("mkdir -pm 1700 $b/../new.partial/store && "
+	      "echo Tablet >$b/../new.partial/store/tabletfs.tmp && "
+	      "chmod 1700 $b/../new.partial");
 	ck_assert_msg(backup_restore(backups, new, &r) == 0, "%s",
 		      err_detail());
 	ck_assert_uint_eq(rows_at(new, 1), 1);
-	shell("cd $b/.. && ! ls -d new.* 2>/dev/null && mv new new.partial && "
-	      "cd new.partial && rm tabletfs && touch tabletfs.tmp");
+	shell("cd $b/.. && ! ls -d new.* 2>/dev/null && "
+	      "mkdir new.partial && mv new new.partial/store");
 	ck_assert_int_eq(backup_restore(backups, new, &r), -EEXIST);
-	shell("rm -r $b/../new.partial && mkdir $b/../new.partial && "
-	      "cd $b/../new.partial && touch tabletfs.tmp mine");
+	shell("cd $b/../new.partial && [ -f store/tabletfs ] && "
+	      "mkdir store/mine && chmod 1700 .");
 	ck_assert_int_eq(backup_restore(backups, new, &r), -EEXIST);
-	shell("[ -f $b/../new.partial/mine ]");
+	shell("[ -d $b/../new.partial/store/mine ]");
 }
 END_TEST
 

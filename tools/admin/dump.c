@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "store/base/volume/volume_posix_own.h"
+#include "store/base/volume/volume_posix_partial.h"
 #include "store/text/dump/load.h"
 #include "tools/admin/dump.h"
 #include "tools/input/input.h"
@@ -130,46 +130,40 @@ static int load_into(const char *directory, struct input *in,
 	return closed;
 }
 
-/* By its partial name, which is free. */
-static int load_partial(const char *partial, const char *directory,
-			struct input *in, struct dump_counts *counts)
+/* load_into, by its partial name until it is whole. */
+static int load_partial(const char *directory, struct input *in,
+			struct dump_counts *counts)
 {
-	char why[512];
-	int err = volume_posix_take_over(partial);
+	struct volume_partial p;
+	int err = volume_partial_begin(directory, &p);
 
 	if (err < 0)
 		return err;
-	if (err == 1)
+	if (p.has_removed)
 		fprintf(stderr,
 			"tabletfs: %s was left by a command that was killed, "
 			"and is removed\n",
-			partial);
-	err = load_into(partial, in, counts);
+			p.partial);
+	err = load_into((const char *)p.path.data, in, counts);
 	if (!err)
-		return volume_posix_rename(partial, directory);
-	snprintf(why, sizeof(why), "%s", err_detail());
-	volume_posix_discard(partial);
-	return err == -ENOMEM ? err : fail(-err, "%s", why);
+		return volume_partial_finish(&p);
+	volume_partial_abandon(&p);
+	return err;
 }
 
 int verb_load(struct verb_call *c)
 {
 	struct dump_counts counts = { 0 };
-	struct buf partial = BUF_INIT;
 	struct input *in = NULL;
 	int err;
 
 	if (c->argc != 3)
 		return verb_usage(c);
 	stop_begin();
-	err = volume_posix_partial(c->argv[2], &partial);
+	err = input_open(c->argv[1], &in);
 	if (!err)
-		err = input_open(c->argv[1], &in);
-	if (!err)
-		err = load_partial((const char *)partial.data, c->argv[2], in,
-				   &counts);
+		err = load_partial(c->argv[2], in, &counts);
 	input_close(in);
-	buf_release(&partial);
 	if (err < 0)
 		return verb_wrong(c, "Loading %s: %s", c->argv[1],
 				  verb_error_text(err));

@@ -18,8 +18,8 @@ int remote_dump(struct verb_call *c, const struct served *served);
 int dump_stream(struct verb_call *c, bool (*stop)(void),
 		struct text_stream **out);
 
-/* load FILE DIR: makes DIR a store of a dump, built as DIR.partial. 1 if FILE
- * is no whole dump or DIR cannot be made; then nothing is left of it. */
+/* load FILE DIR: makes DIR a store of a dump, built as DIR.partial/store. 1 if
+ * FILE is no whole dump or DIR cannot be made; then nothing is left of it. */
 int verb_load(struct verb_call *c);
 
 #endif

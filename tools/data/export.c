@@ -56,6 +56,30 @@ static bool is_path(const char *word)
 	return !word[size] || memchr(word, '/', size);
 }
 
+/* Whether path has the name of a format that is none of ours, after it said
+ * so. */
+static bool has_other_format(struct verb_call *c, const char *path)
+{
+	static const char *const others[] = { ".parquet", ".xlsx",    ".ods",
+					      ".avro",    ".orc",     ".arrow",
+					      ".sqlite",  ".sqlite3", ".db" };
+	size_t i;
+
+	if (input_has_suffix(path, ".json"))
+		return verb_wrong(c,
+				  "%s: no JSON document is written; a .jsonl "
+				  "has one a line, or say format=",
+				  path);
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (input_has_suffix(path, others[i]))
+			return verb_wrong(c,
+					  "%s: no %s is written; formats are "
+					  "csv, tsv and jsonl, by the suffix "
+					  "or by format=",
+					  path, others[i]);
+	return false;
+}
+
 /* Sets the format by word or, if that is NULL, by the name of the file. */
 static int parse_format(struct verb_call *c, const char *word,
 			struct export_words *w)
@@ -71,11 +95,8 @@ static int parse_format(struct verb_call *c, const char *word,
 			return 0;
 		}
 	}
-	if (!word && w->path && input_has_suffix(w->path, ".json"))
-		return verb_wrong(c,
-				  "%s: no JSON document is written; a .jsonl "
-				  "has one a line, or say format=",
-				  w->path);
+	if (!word && w->path)
+		return has_other_format(c, w->path);
 	return word ? verb_wrong(c,
 				 "format must be csv, tsv or jsonl, not "
 				 "\"%s\"",
@@ -430,8 +451,8 @@ int export_stream(struct verb_call *c, bool (*stop)(void),
 	int wrong = parse_words(c, &w);
 
 	if (!wrong && w.path)
-		wrong = verb_wrong(c, "a daemon writes to no file that a "
-				      "command names");
+		/* The command's own FILE is not among the words. */
+		wrong = verb_wrong(c, "bad arg \"%s\"", w.path);
 	if (!wrong)
 		wrong = open_export(c, &w, stop, out);
 	free(w.others);

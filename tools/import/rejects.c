@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tools/import/rejects.h"
+#include "tools/output/output.h"
 
 /* -errno of what failed with the file. */
 static int failed(const struct rejects *r)
@@ -206,6 +207,11 @@ int rejects_open(struct rejects *r, const char *const *inputs,
 
 	if (!r->path)
 		return 0;
+	if (output_compresses(r->path))
+		return fail(EINVAL,
+			    "rejects=%s: rejects are not compressed, as a kill "
+			    "would lose them; leave the suffix away",
+			    r->path);
 	err = open_one(r, r->path, inputs, input_count, &r->records);
 	if (!err)
 		err = open_reasons(r, inputs, input_count);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "store/base/err.h"
+#include "store/base/lease/flock.h"
 #include "tools/output/output_file.h"
 #include "tools/verb/stop.h"
 
@@ -60,6 +61,11 @@ static const struct output_kind *kind_of(const char *path)
 	return &plain;
 }
 
+bool output_compresses(const char *path)
+{
+	return kind_of(path) != &plain;
+}
+
 /* An archive has several files: a text of that name opens nowhere. */
 static int refuse_archive(const char *path)
 {
@@ -79,75 +85,89 @@ static int refuse_archive(const char *path)
 	return 0;
 }
 
-/* Whether o->partial is the name of o->fd still, which another command may have
- * given its file's name or removed before this one had the lock. */
-static bool is_named(const struct output *o)
-{
-	struct stat named, opened;
-
-	return lstat(o->partial, &named) == 0 && fstat(o->fd, &opened) == 0 &&
-	       named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
-}
-
-static int is_taken(const struct output *o)
+static int is_foreign(const struct output *o)
 {
 	return fail(EEXIST,
-		    "%s is there, and another command writes it, or it "
-		    "is no file that one has left; remove it then",
+		    "%s is there, and is nothing that such a command has left; "
+		    "move it away, or name another file",
 		    o->partial);
 }
 
-/* Locks the file; who has it may be about to end, as a program that compressed
- * for a command that was killed. */
-static int lock(int fd)
+static int is_held(const struct output *o, const char *who)
 {
-	static const struct timespec pause = { .tv_nsec = 20000000 };
-	int tries = LOCK_TRIES, failed;
-
-	while ((failed = flock(fd, LOCK_EX | LOCK_NB)) < 0 &&
-	       errno == EWOULDBLOCK && --tries > 0)
-		nanosleep(&pause, NULL);
-	return failed;
+	return fail(EEXIST,
+		    "%s: %s writes it; wait for its end, or name another file",
+		    o->partial, who);
 }
 
-/* Removes a file that is there already and that nobody has locked: 0, also if
- * it is gone by now, or an error. It is locked until it has no name. */
+/* Locks what a command has left: 0, or an error. Who has it may be about to
+ * end, as a program that compressed for a command that was killed; if that was
+ * not, it has given the file its name. */
+static int lock_left_over(const struct output *o)
+{
+	static const struct timespec pause = { .tv_nsec = 20000000 };
+	char who[FLOCK_WHO_SIZE];
+	int tries = LOCK_TRIES;
+
+	if (flock(o->fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	if (errno != EWOULDBLOCK)
+		return fail(errno, "%s: cannot lock it", o->partial);
+	flock_who(o->fd, who);
+	while (--tries > 0 && flock(o->fd, LOCK_EX | LOCK_NB) < 0)
+		nanosleep(&pause, NULL);
+	return tries > 0 && flock_is_named(o->fd, o->partial) ? 0
+							      : is_held(o, who);
+}
+
+/* Removes a file that is there already, is marked, and that nobody has locked:
+ * 0, also if it is gone by now, or an error. It is locked until it has no name.
+ * An empty one may be of a command that has just made it, and makes another. */
 static int remove_left_over(struct output *o)
 {
 	struct stat st;
+	int err;
 
 	o->fd = open(o->partial,
 		     O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (o->fd < 0)
-		return errno == ENOENT ? 0 : is_taken(o);
-	if (fstat(o->fd, &st) < 0 || !S_ISREG(st.st_mode) || lock(o->fd) < 0)
-		return is_taken(o);
-	if (!is_named(o))
-		return 0;
+		return errno == ENOENT ? 0 : is_foreign(o);
+	if (fstat(o->fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return is_foreign(o);
+	err = lock_left_over(o);
+	if (err < 0 || !flock_is_named(o->fd, o->partial))
+		return err;
+	/* Before, it may have lost the mark as it got the file's name. */
+	if (fstat(o->fd, &st) < 0 || !(st.st_mode & S_ISVTX))
+		return is_foreign(o);
 	if (unlink(o->partial) < 0)
 		return fail(errno, "couldn't remove %s", o->partial);
-	fprintf(stderr,
-		"tabletfs: %s was left by a command that was killed, and is "
-		"removed\n",
-		o->partial);
+	if (st.st_size > 0)
+		fprintf(stderr,
+			"tabletfs: %s was left by a command that was killed, "
+			"and is removed\n",
+			o->partial);
 	return 0;
 }
 
 /* Opens o->partial, which is locked as long as a command writes it, a program
- * that compresses included. Where files cannot be locked, none is taken
- * over. */
+ * that compresses included, and has the sticky bit from its first moment, by
+ * which it is known from a user's file. Where files cannot be locked, or do not
+ * have that, none is taken over. */
 static int take_partial(struct output *o, mode_t mode)
 {
+	char who[FLOCK_WHO_SIZE];
 	int taken = 0;
 
 	while (!taken) {
 		o->fd = open(o->partial,
-			     O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+			     O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+			     S_ISVTX | mode);
 		if (o->fd >= 0 && flock(o->fd, LOCK_EX | LOCK_NB) < 0 &&
 		    errno == EWOULDBLOCK)
-			taken = is_taken(o);
+			taken = is_held(o, flock_who(o->fd, who));
 		else if (o->fd >= 0)
-			taken = is_named(o);
+			taken = flock_is_named(o->fd, o->partial);
 		else if (errno == EEXIST)
 			taken = remove_left_over(o);
 		else
@@ -264,6 +284,7 @@ bool output_failed(const struct output *o)
 /* The file is whole: makes it durable and gives it its name. */
 static int settle(struct output *o)
 {
+	struct stat st;
 	int copy;
 
 	if (!o->place)
@@ -279,6 +300,9 @@ static int settle(struct output *o)
 		return fail(errno, "%s: cannot rename %s", o->path, o->partial);
 	free(o->partial);
 	o->partial = NULL;
+	/* Which means nothing to others, where it cannot be taken away. */
+	if (fstat(o->fd, &st) == 0 && (st.st_mode & S_ISVTX))
+		(void)fchmod(o->fd, st.st_mode & 0777);
 	return 0;
 }
 

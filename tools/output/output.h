@@ -13,8 +13,9 @@
  * PATH.partial, which gets its name when it is whole and durable; anything
  * else, such as a pipe, is written to as it is. One thread at a time uses it.
  *
- * PATH.partial is locked by flock meanwhile; one that is not was left by a
- * command that was killed, and is removed, with a word on standard error.
+ * PATH.partial is locked by flock meanwhile, and has the sticky bit. One that
+ * has it and is not locked was left by a command that was killed, and is
+ * removed, with a word on standard error; any other stays.
  *
  * Errors name the file. From output_open on a pipe without a reader is an error
  * of a write and no signal, and so are SIGINT and SIGTERM, see
@@ -23,9 +24,13 @@
 struct output;
 
 /* NULL and "-" are standard output, never compressed. 0, or an error and *out
- * is NULL: -EEXIST if another command writes PATH.partial, -EINVAL if path has
- * the name of an archive, as of .zip. */
+ * is NULL: -EEXIST if another command writes PATH.partial, which is named, or
+ * that is no left-over; -EINVAL if path has the name of an archive, as of
+ * .zip. */
 int output_open(const char *path, struct output **out);
+
+/* Whether a file of this name is compressed. */
+bool output_compresses(const char *path);
 
 /* All of it or an error, which stays. */
 int output_write(struct output *o, struct bytes data);

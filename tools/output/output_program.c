@@ -63,15 +63,36 @@ static int await(struct output *o)
 	return status;
 }
 
+/* That the program failed, as this would: what has kept it from writing to the
+ * file, which is lost anyway, is asked for by trying. */
+static int has_failed(struct output *o)
+{
+	static const char more[64 << 10];
+	struct program *p = o->state;
+	int i;
+
+	/* The first may fill what room there is. */
+	for (i = 0; o->partial && i < 2; i++)
+		if (write(o->fd, more, sizeof(more)) < 0)
+			return fail(errno, "%s: cannot write", o->path);
+	return fail(EIO, "%s: %s failed", o->path, p->name);
+}
+
+/* For output_kind. */
+static int put(struct output *o, struct bytes data)
+{
+	int err = output_put(o, data);
+
+	if (err != -EPIPE)
+		return err;
+	await(o);
+	return has_failed(o);
+}
+
 /* For output_kind. */
 static int finish(struct output *o)
 {
-	struct program *p = o->state;
-	int status = await(o);
-
-	if (status == 0)
-		return 0;
-	return fail(EIO, "%s: %s failed", o->path, p->name);
+	return await(o) == 0 ? 0 : has_failed(o);
 }
 
 /* For output_kind. */
@@ -105,7 +126,6 @@ static int begin_zstd(struct output *o)
 	return begin(o, "zstd");
 }
 
-const struct output_kind output_bzip2 = { begin_bzip2, output_put, finish,
-					  end };
-const struct output_kind output_xz = { begin_xz, output_put, finish, end };
-const struct output_kind output_zstd = { begin_zstd, output_put, finish, end };
+const struct output_kind output_bzip2 = { begin_bzip2, put, finish, end };
+const struct output_kind output_xz = { begin_xz, put, finish, end };
+const struct output_kind output_zstd = { begin_zstd, put, finish, end };

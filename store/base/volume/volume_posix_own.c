@@ -475,58 +475,6 @@ int volume_posix_free_name(const char *path)
 	return errno == ENOENT ? 0 : fail(errno, "%s: cannot look", path);
 }
 
-int volume_posix_partial(const char *directory, struct buf *out)
-{
-	int n = (int)strlen(directory);
-	int err = volume_posix_free_name(directory);
-
-	while (n > 1 && directory[n - 1] == '/')
-		n--;
-	if (!err)
-		err = buf_printf(out, "%.*s.partial", n, directory);
-	return err < 0 ? err : buf_terminate(out);
-}
-
-/* Whether a directory has what comes before a store's marker, and no process is
- * about to make that. */
-static bool is_begun(int fd, const char *directory)
-{
-	struct posix_volume v = { .path = (char *)(uintptr_t)directory,
-				  .directory = fd };
-	bool is = flock(fd, LOCK_EX | LOCK_NB) == 0 &&
-		  faccessat(fd, POSIX_MARKER, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
-		  posix_each_entry(&v, foreign_entry, &v) == 0;
-
-	err_clear();
-	return is;
-}
-
-/* Whether a directory is a store, or becomes one, that no process has. */
-static bool is_left_over(const char *directory)
-{
-	int fd = open(directory,
-		      O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	struct buf holder = BUF_INIT;
-	bool here, is;
-
-	if (fd < 0)
-		return false;
-	is = is_begun(fd, directory) ||
-	     (is_volume(fd) &&
-	      volume_posix_holder(directory, &holder, &here) == -ENOENT);
-	close(fd);
-	buf_release(&holder);
-	return is;
-}
-
-static int is_in_use(const char *partial)
-{
-	return fail(EEXIST,
-		    "%s is there, and another command makes it, or it is none "
-		    "that one has left; remove it then",
-		    partial);
-}
-
 int volume_posix_temporary(struct buf *out)
 {
 	const char *base = getenv("TMPDIR");
@@ -540,33 +488,6 @@ int volume_posix_temporary(struct buf *out)
 	return err;
 }
 
-/* Of two that find the same one, one renames it, and looks again whether that
- * is what it saw: it may be another by then, which has its name back. */
-int volume_posix_take_over(const char *partial)
-{
-	int err = volume_posix_free_name(partial);
-	char *aside;
-
-	if (err != -EEXIST || rmdir(partial) == 0)
-		return err == -EEXIST ? 1 : err;
-	if (!is_left_over(partial))
-		return is_in_use(partial);
-	if (asprintf(&aside, "%s.%d", partial, (int)getpid()) < 0)
-		return -ENOMEM;
-	if (renameat2(AT_FDCWD, partial, AT_FDCWD, aside, RENAME_NOREPLACE) <
-	    0) {
-		err = fail(errno, "%s: cannot rename it", partial);
-	} else if (is_left_over(aside)) {
-		volume_posix_discard(aside);
-		err = 1;
-	} else {
-		renameat2(AT_FDCWD, aside, AT_FDCWD, partial, RENAME_NOREPLACE);
-		err = is_in_use(partial);
-	}
-	free(aside);
-	return err;
-}
-
 int volume_posix_rename(const char *from, const char *to)
 {
 	int fd = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC), parent, err;
@@ -574,13 +495,18 @@ int volume_posix_rename(const char *from, const char *to)
 	if (fd < 0)
 		return fail(errno, "%s: cannot open", from);
 	err = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
-	/* A file system without that flag: what is there is looked for, and a
-	 * directory that comes meanwhile is only replaced if it is empty. */
-	if (err < 0 && errno == EINVAL) {
-		err = volume_posix_free_name(to);
-		if (err == 0 && rename(from, to) < 0)
-			err = fail(errno, "%s: cannot rename to %s", from, to);
-	} else if (err < 0)
+	/* A file system without that flag: of those who make the name one has
+	 * it, and what others put into it meanwhile is not replaced. */
+	if (err < 0 && errno == EINVAL && mkdir(to, 0700) == 0) {
+		err = rename(from, to);
+		if (err < 0) {
+			int code = errno;
+
+			rmdir(to);
+			errno = code;
+		}
+	}
+	if (err < 0)
 		err = fail(errno, "%s: cannot rename to %s", from, to);
 	/* Asked for after the renaming: where the directory lies now. */
 	parent = openat(fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -41,19 +41,9 @@ int posix_root_swap(struct volume *volume, uint64_t expected,
  * may make it right after, so what needs it to be free must fail by itself. */
 int volume_posix_free_name(const char *path);
 
-/* Asks volume_posix_free_name for directory, and sets out to the name, ended by
- * a NUL, under which it is made until it is whole: beside it, also if slashes
- * end its own. Whether that is free is not asked. */
-int volume_posix_partial(const char *directory, struct buf *out);
-
 /* Makes a new directory, in TMPDIR or /var/tmp, for a store on its way to a
  * place that is none, and sets out to its name, ended by a NUL. */
 int volume_posix_temporary(struct buf *out);
-
-/* Makes the name of a partial directory free: 0 if it was, 1 if a process that
- * was killed had left a store there, or the beginning of one, which is removed;
- * -EEXIST if a process has it, or it is something else. */
-int volume_posix_take_over(const char *partial);
 
 /* Renames a directory durably, to a name that is free: -EEXIST. After a failure
  * of the sync it has the new name. */

@@ -8,6 +8,7 @@
 #include "store/base/place/place.h"
 #include "store/base/volume/volume_posix.h"
 #include "store/base/volume/volume_posix_own.h"
+#include "store/base/volume/volume_posix_partial.h"
 #include "store/engine/run/backup.h"
 #include "store/model/admin/backup_one.h"
 #include "store/model/model.h"
@@ -573,28 +574,25 @@ static int check_apart(const char *directory)
 int backup_restore(const char *from, const char *directory,
 		   struct backup_result *result)
 {
-	struct buf path = BUF_INIT, partial = BUF_INIT;
+	struct buf path = BUF_INIT;
+	struct volume_partial p;
 	int err = backup_find(from, &path);
 
 	*result = (struct backup_result){ .size = 0 };
 	if (!err)
 		err = check_apart(directory);
 	if (!err)
-		err = volume_posix_partial(directory, &partial);
-	if (!err)
-		err = volume_posix_take_over((const char *)partial.data);
-	if (err >= 0) {
+		err = volume_partial_begin(directory, &p);
+	if (!err) {
 		err = restore((const char *)path.data,
-			      (const char *)partial.data, result);
+			      (const char *)p.path.data, result);
 		if (err == -EINVAL)
 			err = name_other((const char *)path.data, err);
-		if (!err)
-			err = volume_posix_rename((const char *)partial.data,
-						  directory);
+		if (err < 0)
+			volume_partial_abandon(&p);
 		else
-			volume_posix_discard((const char *)partial.data);
+			err = volume_partial_finish(&p);
 	}
 	buf_release(&path);
-	buf_release(&partial);
 	return err;
 }

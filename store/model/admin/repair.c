@@ -7,6 +7,7 @@
 #include "store/base/place/place.h"
 #include "store/base/volume/volume_posix.h"
 #include "store/base/volume/volume_posix_own.h"
+#include "store/base/volume/volume_posix_partial.h"
 #include "store/engine/read/cursor.h"
 #include "store/engine/repair/repair.h"
 #include "store/engine/repair/repair_find.h"
@@ -506,20 +507,6 @@ int store_repair_volume(struct volume *from, struct volume *to,
 	return err;
 }
 
-/* 0 if nothing has this name; else says what to do, as a repair that was killed
- * leaves it. */
-static int free_partial(const char *partial)
-{
-	int err = volume_posix_free_name(partial);
-
-	return err == -EEXIST
-		       ? fail(EEXIST,
-			      "%s: is there already, of a repair that is under "
-			      "way or did not end; then remove it",
-			      partial)
-		       : err;
-}
-
 static int repair_into(struct volume *from, const char *directory,
 		       void (*tell)(void *context, const char *text),
 		       void *context, struct repair_result *result)
@@ -592,39 +579,49 @@ static int open_damaged(const char *where, struct volume **out)
 		    : volume_posix_open_damaged(where, out);
 }
 
-/* Names are asked about before the store is touched. What was made is discarded
- * on failure but for that of the check: what has problems of its own is worth a
- * look. */
+/* What was made is discarded on failure but for that of the check: what has
+ * problems of its own is worth a look. */
+static int repair_beside(struct volume *from, struct volume_partial *to,
+			 void (*tell)(void *context, const char *text),
+			 void *context, struct repair_result *result)
+{
+	int err = repair_into(from, (const char *)to->path.data, tell, context,
+			      result);
+
+	if (!err)
+		return volume_partial_finish(to);
+	if (err == -ERR_check_failed)
+		volume_partial_keep(to);
+	else
+		volume_partial_abandon(to);
+	return err;
+}
+
+/* Names are asked about before the store is touched. */
 int store_repair(const char *directory, const char *to,
 		 void (*tell)(void *context, const char *text), void *context,
 		 struct repair_result *result)
 {
-	struct buf partial = BUF_INIT;
 	const struct volume_kind *kind;
+	struct volume_partial partial;
 	struct volume *from = NULL;
 	const char *place;
 	int err = volume_place(to, &kind, &place);
 
-	if (err == 0)
-		err = volume_posix_partial(to, &partial);
-	if (err == 0)
-		err = free_partial((const char *)partial.data);
-	if (err >= 0)
-		err = open_damaged(directory, &from);
+	if (err >= 0 && !kind)
+		err = volume_partial_begin(to, &partial);
+	if (err < 0)
+		return err;
+	err = open_damaged(directory, &from);
 	if (err == 0)
 		err = engine_repairable(from);
-	if (err == 0 && kind) {
+	if (err == 0 && kind)
 		err = repair_elsewhere(from, to, tell, context, result);
-	} else if (err == 0) {
-		place = (const char *)partial.data;
-		err = repair_into(from, place, tell, context, result);
-		if (err == 0)
-			err = volume_posix_rename(place, to);
-		if (err < 0 && err != -ERR_check_failed)
-			volume_posix_discard(place);
-	}
+	else if (err == 0)
+		err = repair_beside(from, &partial, tell, context, result);
+	else if (!kind)
+		volume_partial_abandon(&partial);
 	if (from)
 		from->ops->close(from);
-	buf_release(&partial);
 	return err;
 }
