@@ -76,6 +76,32 @@ headers() {
 	refuse "$way: tells a header by itself" grep -q header err
 }
 
+# delimiter=none: a record is one field, whatever it looks like.
+whole_lines() {
+	local name
+	printf 'one,two;three\n' >whole.csv
+	imports 0 "delimiter=none" whole.csv delimiter=none header=no \
+		key='{$line}' set='f:x {#1}'
+	same "$way: takes a line whole" '"one,two;three"' "$(T read t | sed -n 's/^    //p')"
+	for name in log tsv json; do
+		printf '[a]\t"b, c\r\n\n{"k"}\n' >"whole.$name"
+		imports 0 "quote=none, too, of a .$name" "whole.$name" \
+			delimiter=none quote=none header=names:line \
+			key='{$line}' rest=f
+		same "$way: takes the lines of a .$name as they are" \
+			'"[a]\t\"b, c" "{\"k\"}"' \
+			"$(T read t | sed -n 's/^    //p' | paste -sd' ')"
+	done
+	printf '"a,\nb",c\n' >whole.csv
+	imports 1 "behind a quote nothing follows" whole.csv delimiter=none \
+		header=no key='{$line}' set='f:x {#1}'
+	printf '"a,\nb"\nc,\n' >whole.csv
+	imports 0 "with quotes" whole.csv delimiter=none header=no \
+		key='{$line}' set='f:x {#1}'
+	same "$way: a record is one field" '"a,\nb" "c,"' \
+		"$(T read t | sed -n 's/^    //p' | paste -sd' ')"
+}
+
 # What newcomers meet first: the message names the word that helps.
 stumbles() {
 	printf '# a table\nid,name,end\n1,x,2026\n2,y\n3,z,1,2\n' >short.csv
@@ -104,6 +130,7 @@ for way in "without a mount" "through a mount"; do
 	line_ends
 	encodings
 	headers
+	whole_lines
 	stumbles
 done
 finish

@@ -15,6 +15,9 @@ int import_source_begin(struct importer *im, struct bytes file,
 	by->line_base = im->result.line_count;
 	by->looked = im->marked = false;
 	by->format = source->format ? source->format : by_name;
+	/* Whole lines, whatever they look like. */
+	if (!source->format && source->delimiter == RECIPE_NO_BYTE)
+		by->format = RECIPE_CSV;
 	im->input.size = im->start = im->at = 0;
 	im->line = im->line_next = 1;
 	im->header = HEADER_COLUMNS;
@@ -43,8 +46,8 @@ static struct bytes first_line(struct bytes in)
 static enum recipe_format guess(const struct recipe_source *source,
 				struct bytes in)
 {
-	bool has_columns =
-		source->header != RECIPE_HEADER || source->delimiter >= 0;
+	bool has_columns = source->header != RECIPE_HEADER ||
+			   source->delimiter != RECIPE_ITS_OWN;
 	struct bytes line = first_line(in);
 
 	while (line.size > 0 && line.data[line.size - 1] <= ' ')
@@ -68,8 +71,8 @@ static void set_characters(struct importer *im)
 	const struct recipe_source *source = recipe_source(im->recipe);
 
 	im->delimiter = im->by.format == RECIPE_TSV ? '\t' : ',';
-	if (source->delimiter >= 0)
-		im->delimiter = (uint8_t)source->delimiter;
+	if (source->delimiter != RECIPE_ITS_OWN)
+		im->delimiter = source->delimiter;
 	im->quote = source->quote;
 	/* TSV has no quotes: what would part is escaped. */
 	if (im->by.format == RECIPE_TSV || im->by.format == RECIPE_CONTROL)

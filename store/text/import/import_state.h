@@ -180,12 +180,11 @@ struct importer {
 
 	/* CSV; of control, the two of lines */
 	enum csv_state csv;
-	uint8_t delimiter;
-	int quote, comment; /* -1: none */
-	bool csv_doubled;   /* the field has quotes to undouble */
-	size_t csv_begin;   /* of the field's content, from start */
-	size_t csv_line_at; /* of the present line, from start */
-	uint64_t csv_lines; /* line ends seen inside the record */
+	int delimiter, quote, comment; /* -1: none */
+	bool csv_doubled;              /* the field has quotes to undouble */
+	size_t csv_begin;              /* of the field's content, from start */
+	size_t csv_line_at;            /* of the present line, from start */
+	uint64_t csv_lines;            /* line ends seen inside the record */
 
 	/* JSON lines */
 	struct json json;

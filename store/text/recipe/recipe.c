@@ -12,9 +12,9 @@ int recipe_new(struct recipe **out)
 	*out = r;
 	if (!r)
 		return -ENOMEM;
-	r->source = (struct recipe_source){ .delimiter = -1,
+	r->source = (struct recipe_source){ .delimiter = RECIPE_ITS_OWN,
 					    .quote = '"',
-					    .comment = -1 };
+					    .comment = RECIPE_NO_BYTE };
 	return 0;
 }
 

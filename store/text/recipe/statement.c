@@ -238,7 +238,7 @@ static int parse_byte(const struct line *l, int *out)
 	struct bytes text = l->count == 2 ? l->words[1].text : BYTES_NONE;
 
 	if (bytes_equal(text, BYTES_LITERAL("none")))
-		*out = -1;
+		*out = RECIPE_NO_BYTE;
 	else if (bytes_equal(text, BYTES_LITERAL("\\t")))
 		*out = '\t';
 	else if (text.size == 1 && text.data[0] != '\n')
