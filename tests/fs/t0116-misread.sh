@@ -102,6 +102,56 @@ whole_lines() {
 		"$(T read t | sed -n 's/^    //p' | paste -sd' ')"
 }
 
+# foreign FILE MESSAGE: it is none of a table's, and is told so.
+foreign() {
+	local how
+	for how in key={id} "key={#1} header=no"; do
+		imports 2 "$1 $how" "$1" $how set='f:v 1'
+		told "$1: it is $2"
+	done
+}
+
+no_texts() {
+	printf 'PK\3\4\24\0\0\0a\n' >a.xlsx
+	foreign a.xlsx "a ZIP archive, as spreadsheets are"
+	printf '\320\317\21\340\241\261\n' >a.xls
+	foreign a.xls "an Office document"
+	printf 'SQLite format 3\0\20\0\r\n' >a.db
+	foreign a.db "an SQLite database"
+	printf '!<arch>\ndebian-binary\n' >a.deb
+	foreign a.deb "an archive of ar"
+	tar -czf a.tar.gz a.db
+	foreign a.tar.gz "an archive of tar"
+	printf '%%PDF-1.7\n1 0 obj\n' >a.pdf
+	foreign a.pdf "a PDF"
+	printf 'PAR1\25\4\n' >a.parquet
+	foreign a.parquet "Parquet"
+	printf '\177ELF\2\1\1\0\n' >a.out
+	foreign a.out "a program"
+	printf '\211PNG\r\n\32\n' >a.png
+	foreign a.png "an image"
+	printf 'a\1b\nx\0y\r\n' >a.bin
+	imports 2 "zeros" a.bin key={id} rest=f
+	told "a.bin: it is no text, as zeros are among its first bytes"
+	printf 'a\rb\0\rc\n' >a.bin
+	foreign a.bin "no text, as zeros are among its first bytes"
+	printf 'id,v\na,x\0\1y\n' >value.csv
+	imports 0 "zeros in a value" value.csv key={id} rest=f
+	same "$way: are taken" 1 "$(rows)"
+	printf '{"id":"a"}\n{"id":"b"}\n' >json.csv
+	imports 2 "JSON by another name" json.csv key={id} rest=f
+	told "json.csv: it begins as JSON: say format=jsonl"
+	printf '[\n{"id":"a"}]\n' >json.csv
+	imports 2 "an array" json.csv key={id} rest=f
+	told "json.csv: it begins as JSON: say format=json"
+	imports 0 "as it says" json.csv format=json key={id} set='f:v 1'
+	printf 'BZh9,v\n1,a\n' >letters.csv
+	imports 0 "the letters of bzip2" letters.csv key={BZh9} rest=f
+	seq 9 | bzip2 | gzip >twice.gz
+	imports 2 "compressed twice" twice.gz key={id} rest=f
+	told "twice.gz: it is compressed; tabletfs import undoes that, once, and so does bzip2 -dc"
+}
+
 # What newcomers meet first: the message names the word that helps.
 stumbles() {
 	printf '# a table\nid,name,end\n1,x,2026\n2,y\n3,z,1,2\n' >short.csv
@@ -131,6 +181,7 @@ for way in "without a mount" "through a mount"; do
 	encodings
 	headers
 	whole_lines
+	no_texts
 	stumbles
 done
 finish

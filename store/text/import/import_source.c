@@ -4,6 +4,7 @@
 #include "store/text/import/import_recipe.h"
 #include "store/text/import/import_source.h"
 #include "store/text/json/json_control.h"
+#include "store/text/value/foreign.h"
 
 int import_source_begin(struct importer *im, struct bytes file,
 			enum recipe_format by_name)
@@ -78,25 +79,6 @@ static void set_characters(struct importer *im)
 	if (im->by.format == RECIPE_TSV || im->by.format == RECIPE_CONTROL)
 		im->quote = -1;
 	im->comment = source->comment;
-}
-
-/* The program that undoes what a file begins so was done by, or NULL. */
-static const char *undone_by(struct bytes in)
-{
-	static const struct {
-		const char *program, *begin;
-	} known[] = { { "gzip", "\x1f\x8b" },
-		      { "lz4", "\x04\x22\x4d\x18" },
-		      { "zstd", "\x28\xb5\x2f\xfd" },
-		      { "xz", "\xfd"
-			      "7zXZ" },
-		      { "bzip2", "BZh" } };
-	size_t i;
-
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (bytes_starts_with(in, bytes_string(known[i].begin)))
-			return known[i].program;
-	return NULL;
 }
 
 /* Four bytes begin every text but the shortest. */
@@ -177,6 +159,79 @@ static bool has_lone_cr(const struct importer *im, struct bytes line)
 	return false;
 }
 
+/* Before the header of CSV or TSV it is known that this is one. */
+static bool has_header(const struct importer *im)
+{
+	return recipe_source(im->recipe)->header == RECIPE_HEADER &&
+	       (im->by.format == RECIPE_CSV || im->by.format == RECIPE_TSV);
+}
+
+/* Whether there are zeros in the first bytes, as in what is no text, and its
+ * first line is no header: of values any byte may be a part. */
+static bool is_no_text(const struct importer *im, struct bytes in,
+		       struct bytes line)
+{
+	size_t i;
+
+	if (in.size == 0 ||
+	    !memchr(in.data, 0, in.size < 4096 ? in.size : 4096))
+		return false;
+	while (line.size > 0 && line.data[line.size - 1] == '\r')
+		line.size--;
+	for (i = 0; has_header(im) && i < line.size; i++)
+		if (line.data[i] < ' ' && line.data[i] != '\t' &&
+		    line.data[i] != im->delimiter)
+			return true;
+	return has_lone_cr(im, line);
+}
+
+static int wrong_file(const struct importer *im, const char *what,
+		      const char *how)
+{
+	return fail(ERR_bad_argument, "%.*s: %s%s", (int)im->by.file.size,
+		    (char *)im->by.file.data, what, how);
+}
+
+/* What no format is of. */
+static int check_foreign(const struct importer *im, struct bytes in)
+{
+	const char *kind = foreign_kind(in);
+	const char *undone_by = foreign_undone_by(in);
+
+	if (undone_by)
+		return wrong_file(im,
+				  "it is compressed; tabletfs import undoes "
+				  "that, once, and so does ",
+				  undone_by);
+	return kind ? wrong_file(im, "it is ", kind) : 0;
+}
+
+/* What is not of the file's format. */
+static int check_format(const struct importer *im, struct bytes in,
+			struct bytes line)
+{
+	const struct recipe_source *source = recipe_source(im->recipe);
+
+	if (im->by.format != RECIPE_CSV && im->by.format != RECIPE_TSV &&
+	    im->by.format != RECIPE_CONTROL)
+		return 0;
+	if (has_header(im) && source->delimiter != RECIPE_NO_BYTE &&
+	    foreign_is_json(line))
+		return wrong_file(im, "it begins as JSON: say format=",
+				  guess(source, in) == RECIPE_JSONL ? "jsonl"
+								    : "json");
+	if (is_no_text(im, in, line))
+		return wrong_file(im,
+				  "it is no text, as zeros are among its "
+				  "first bytes; import takes CSV, TSV, JSON "
+				  "and control files",
+				  "");
+	return has_lone_cr(im, line)
+		       ? wrong_file(im, "its lines end with CR alone; ",
+				    "tr '\\r' '\\n' makes LF of them")
+		       : 0;
+}
+
 int import_source_look(struct importer *im, bool final)
 {
 	const struct recipe_source *source = recipe_source(im->recipe);
@@ -190,18 +245,15 @@ int import_source_look(struct importer *im, bool final)
 	if (err <= 0)
 		return err;
 	in = bytes_of(im->input.data + im->start, im->input.size - im->start);
-	if (undone_by(in))
-		return fail(ERR_bad_argument,
-			    "%.*s: it is compressed; tabletfs import undoes "
-			    "that, and so does %s -dc",
-			    (int)by->file.size, (char *)by->file.data,
-			    undone_by(in));
 	if (im->resume.saved.format)
 		by->format = (enum recipe_format)im->resume.saved.format;
 	line = first_line(in);
 	if (!final && line.data + line.size == in.data + in.size &&
 	    in.size < 65536)
 		return 0;
+	err = check_foreign(im, in);
+	if (err < 0)
+		return err;
 	/* Lines with one value each that holds others inside are an array's. */
 	if (by->format == RECIPE_UNSAID)
 		by->format = guess(source, in);
@@ -210,14 +262,9 @@ int import_source_look(struct importer *im, bool final)
 		 source->format == RECIPE_UNSAID)
 		by->format = RECIPE_JSONL;
 	set_characters(im);
-	if ((by->format == RECIPE_CSV || by->format == RECIPE_TSV ||
-	     by->format == RECIPE_CONTROL) &&
-	    has_lone_cr(im, line))
-		return fail(ERR_bad_argument,
-			    "%.*s: its lines end with CR alone; tr '\\r' "
-			    "'\\n' makes LF of them",
-			    (int)by->file.size, by->file.data);
-	err = import_recipe_begin(im);
+	err = check_format(im, in, line);
+	if (!err)
+		err = import_recipe_begin(im);
 	if (err < 0)
 		return err;
 	by->looked = true;
