@@ -126,7 +126,8 @@ START_TEST(statements)
 		  "{}\"}}}\n");
 	check_csv("key {\"a b\"}{\"x\"\"|\"}{c.d[0]}\nset f:q {\"\"}",
 		  "a b|x\"|c.d[0]|", "1|2|3|4",
-		  "!! the header has no field \"x\"|\"\n");
+		  "!! the header has no field \"x\"|\"; it has "
+		  "\"a b\", \"x\"\", \"c.d[0]\", \"\"\n");
 	check_csv("key {\"a b\"}{\"x\"\"}\"}{c.d[0]}\nset f:q {\"\"}",
 		  "a b|x\"}|c.d[0]|", "1|2|3|4",
 		  "{\"row\": \"123\", \"set\": {\"f\": {\"q\": \"4\"}}}\n");
@@ -288,7 +289,13 @@ START_TEST(headers)
 	check_csv("key {a}\nset f:q {a}", "a|a", "1|2",
 		  "!! the header has twice the field \"a\"\n");
 	check_csv("key {a}\nset f:q {#4}", "a|b", "1|2",
-		  "!! the header has no field \"#4\"\n");
+		  "!! the header has no field \"#4\"; it has \"a\", "
+		  "\"b\"\n");
+	check_csv("key {x}\nset f:q 1",
+		  "1|2|3|4|5|6|7|twenty-three bytes ... \xc3\xa4|9", "1",
+		  "!! the header has no field \"x\"; it has \"1\", \"2\", "
+		  "\"3\", \"4\", \"5\", \"6\", \"7\", \"twenty-three bytes "
+		  "... ...\", ...\n");
 	check_csv("key {a}\nset f:q {#1}", "b", "1",
 		  "!! the header has no field \"a\"; it is one field: is it "
 		  "CSV, and the delimiter right?\n");
@@ -322,6 +329,15 @@ START_TEST(json_records)
 		   "{\"row\": \"xy\", \"set\": {\"f\": {\"q\": "
 		   "\"{\\\"b\\\":[1,\\\"x\\\"]}\", \"r\": \"1\", \"s\": "
 		   "\"\\\"y\\\"\", \"u\": \"\"}}}\n");
+	/* What explode has taken out is told, or else what there is. */
+	check_json("key {x}\nexplode {a.b}\nset f:q 1",
+		   "{\"a\": {\"b\": [{\"x\": 1}, {\"y\": 2}]}}",
+		   "! field \"x\": it is absent, and the row key needs it; "
+		   "{a.b.x} is there\n! field \"x\": it is absent, and the row "
+		   "key needs it; the record has \"a\"\n");
+	check_json("key {x}\nset f:q 1", "{}",
+		   "! field \"x\": it is absent, and the row key needs it; the "
+		   "record has none\n");
 	/* Under rest objects are flat, arrays are text; what is named, and what
 	 * lies in it, is left out. */
 	check_json("key {k.id}\nset g:q {m}\nrest f",
