@@ -97,6 +97,17 @@ JSON
 	same "$way: flattened" "raw:items raw:who.name raw:who.tags" \
 		"$(T lookup t o#o1 | sed -n 's/^  \(raw:[^ ]*\).*/\1/p' | xargs)"
 	check "$way: an array is JSON" sh -c "'$TABLETFS' -store '$store' lookup t o#o1 | grep -qF '[\\\"x\\\",{\\\"y\\\":1}]'"
+	printf '{"a": {"v": 1}, "b": {"v": 2}}\n' >members.json
+	status 0 "$way: members" T import t members.json explode=. \
+		key='members#{$name}' rest=raw
+	same "$way: are records" 2 "$(T count t prefix=members#)"
+	status 2 "$way: exploded twice" T import t nested.json 'explode={items}' \
+		'explode={items.n}' key=k rest=raw
+	told "a recipe explodes once"
+	echo 'explode {items}' >explode.recipe
+	status 0 "$way: a word replaces that of a recipe" T import t members.json \
+		recipe=explode.recipe explode=. key='members#{$name}' rest=raw
+	T deleterows t prefix=members#
 	status 1 "$way: exploded" T import t nested.json 'explode={items}' \
 		'skip={id} empty' 'key=i#{id}#{items.sku}' \
 		'set=raw:n {items.n|int64}' 'skip={id} = o3'

@@ -349,6 +349,11 @@ START_TEST(json_records)
 		   "! column \"f:a.b\" is set twice by one record\n");
 	check_json("key {#1}\nrest f", "{}",
 		   "!! {#1} is a position, which only CSV and TSV have\n");
+}
+END_TEST
+
+START_TEST(exploded_records)
+{
 	check_json(
 		"key {i}#{a.x}\nexplode {a}\nrest f",
 		"{\"i\": 1, \"p\": 2, \"a\": [{\"x\": 1, \"y\": 2}, {\"y\": "
@@ -381,6 +386,14 @@ START_TEST(json_records)
 		   "{\"a\": [\"x\", \"y\"]}",
 		   "{\"row\": \"0\", \"set\": {\"f\": {\"q\": \"x\"}}}\n"
 		   "{\"row\": \"1\", \"set\": {\"f\": {\"q\": \"y\"}}}\n");
+	/* A record whose members are the records. */
+	check_json("key {$name}#{i}\nexplode .\nset f:q {a.x}\nrest f",
+		   "{\"p\": {\"i\": 1, \"a\": {\"x\": 2, \"y\": 3}}, "
+		   "\"q\": {\"j\": 1}, \"r\": 1}",
+		   "{\"row\": \"p#1\", \"set\": {\"f\": {\"a.y\": \"3\", "
+		   "\"q\": \"2\"}}}\n! field \"i\": it is absent, and the row "
+		   "key needs it; the record has \"j\"\n! member \"r\": a "
+		   "record is a JSON object\n");
 	/* A table of milliseconds. */
 	check_json("key {a}\nat {a|time(unix_us)}\nset f:q 1\nadd g:n 1",
 		   "{\"a\": 1999}",
@@ -423,6 +436,7 @@ START_TEST(wrong_recipes)
 		{ "skip {a} ~ {b}", "r:1:12: " },
 		{ "explode {a|trim}", "r:1:9: " },
 		{ "explode x", "r:1:9: " },
+		{ "explode {a}\nexplode .", "r:2:1: a recipe explodes once" },
 		{ "format xml", "r:1:8: " },
 		{ "header maybe", "r:1:8: " },
 		{ "header names:", "r:1:14: " },
@@ -542,12 +556,12 @@ END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = {
-		statements,     joined_times,  rows,
-		keys,           conditions,    headers,
-		json_records,   wrong_recipes, incomplete_recipes,
-		words_and_text, cells_are_seen
-	};
+	const TTest *tests[] = { statements,     joined_times,
+				 rows,           keys,
+				 conditions,     headers,
+				 json_records,   exploded_records,
+				 wrong_recipes,  incomplete_recipes,
+				 words_and_text, cells_are_seen };
 
-	return run_suite("recipes", NULL, NULL, tests, 11);
+	return run_suite("recipes", NULL, NULL, tests, 12);
 }

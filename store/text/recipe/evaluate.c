@@ -146,7 +146,8 @@ static int refuse_absent(const struct evaluation *e, const struct piece *p)
 			 (int)f->name.size, f->name.data);
 		return refuse(e, p, why);
 	}
-	for (n = json_first(r->json, r->root); n; n = json_next(r->json, n))
+	n = r->element && r->exploded->step_count == 0 ? r->element : r->root;
+	for (n = json_first(r->json, n); n; n = json_next(r->json, n))
 		name_list_add(&has, n->key);
 	snprintf(why, sizeof(why), "%s; the record has %s", absent,
 		 has.count ? has.text : "none");

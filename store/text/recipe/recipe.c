@@ -99,6 +99,11 @@ static int add_line(struct recipe *r, const struct line *l)
 				  "unknown statement; there are key at set "
 				  "rest add skip explode, and format header "
 				  "delimiter quote comment bytes short zone");
+	if (kind == STATEMENT_EXPLODE && r->exploded)
+		return line_wrong(l, &l->words[0], 0,
+				  "a recipe explodes once; what lies deeper "
+				  "has to be taken apart before, by jq, say");
+	r->exploded |= kind == STATEMENT_EXPLODE;
 	err = statement_parse(r, l, kind, &s);
 	if (!err)
 		err = keep(r, &s);
@@ -119,6 +124,7 @@ int recipe_parse(struct recipe *r, struct bytes text, const char *name)
 		return fail(ERR_bad_argument, "%s: a recipe is text", name);
 	if (bytes_starts_with(text, BYTES_LITERAL("\xef\xbb\xbf")))
 		text = bytes_after(text, 3);
+	r->exploded = false;
 	while (!err && text.size > 0) {
 		const uint8_t *end = memchr(text.data, '\n', text.size);
 		size_t size = end ? (size_t)(end - text.data) : text.size;
@@ -134,6 +140,8 @@ int recipe_parse(struct recipe *r, struct bytes text, const char *name)
 		free(l.memory);
 		text = bytes_after(text, end ? size + 1 : size);
 	}
+	/* Words replace what it says. */
+	r->exploded = false;
 	return err;
 }
 
