@@ -154,6 +154,7 @@ no_texts() {
 
 # What newcomers meet first: the message names the word that helps.
 stumbles() {
+	local word
 	printf '# a table\nid,name,end\n1,x,2026\n2,y\n3,z,1,2\n' >short.csv
 	imports 2 "a comment in front" short.csv key={id} rest=f
 	told "short.csv:1: the header has no field \"id\"; it begins with #: comment='#' passes over such lines"
@@ -173,6 +174,10 @@ stumbles() {
 	refuse "$way: is told without more" grep -q "resume" err
 	status 1 "$way: no key=" T import t short.csv
 	told "of a file with one header say key=, as key='{id}' rest=FAMILY"
+	for word in rejects=bad dry-run=1 duplicates=refuse on-error=stop; do
+		status 2 "$way: $word without key=" T import t short.csv "$word"
+		told "the recipe has no key: key='{FIELD}' says which row"
+	done
 }
 
 for way in "without a mount" "through a mount"; do
