@@ -174,6 +174,13 @@ stumbles() {
 	refuse "$way: is told without more" grep -q "resume" err
 	status 1 "$way: no key=" T import t short.csv
 	told "of a file with one header say key=, as key='{id}' rest=FAMILY"
+	printf 'id,v\n1,a\n2,b\n' >two.csv
+	imports 0 "a key without braces" two.csv key=id rest=f
+	told "every record gets the row \"id\"; for a field of that name write key='{id}'"
+	status 0 "$way: a dry run" T import t two.csv key=id rest=f dry-run=9
+	told "every record gets the row \"id\""
+	imports 0 "a row on purpose" two.csv key=all set='f:{id} {v}'
+	refuse "$way: is not told" grep -q "every record" err
 	for word in rejects=bad dry-run=1 duplicates=refuse on-error=stop; do
 		status 2 "$way: $word without key=" T import t short.csv "$word"
 		told "the recipe has no key: key='{FIELD}' says which row"

@@ -92,7 +92,20 @@ static void tell_left(struct verb_call *c, const struct recipe_import *r,
 			   r->files[0], line);
 }
 
-void recipe_tell_counts(struct verb_call *c, const struct import_result *result)
+/* Braces that were forgotten make one row of all records. */
+static void tell_fixed_key(struct verb_call *c, const struct recipe_import *r)
+{
+	struct bytes key;
+
+	if (recipe_fixed_key(r->recipe, &key))
+		fprintf(c->err,
+			"every record gets the row \"%.*s\"; for a field of "
+			"that name write key='{%.*s}'\n",
+			(int)key.size, key.data, (int)key.size, key.data);
+}
+
+void recipe_tell_counts(struct verb_call *c, const struct recipe_import *r,
+			const struct import_result *result)
 {
 	if (result->unexploded_count > 0)
 		fprintf(c->err,
@@ -112,6 +125,8 @@ void recipe_tell_counts(struct verb_call *c, const struct import_result *result)
 			"again\n",
 			result->replaced_more ? "at least " : "",
 			(unsigned long long)result->replaced_count);
+	if (result->replaced_count > 0)
+		tell_fixed_key(c, r);
 	if (result->hidden_count > 0)
 		fprintf(c->err,
 			"hidden cells: %llu, by the age that their family's "
@@ -151,7 +166,7 @@ int recipe_report(struct verb_call *c, struct recipe_import *r,
 		status = SOME_REFUSED;
 	}
 	recipe_report_header(c, r, o->result);
-	recipe_tell_counts(c, o->result);
+	recipe_tell_counts(c, r, o->result);
 	if (import_report(c, o->rows, refused, o->lines) && status == ALL_IN)
 		status = SOME_REFUSED;
 	return status;

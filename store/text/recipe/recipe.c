@@ -211,6 +211,17 @@ bool recipe_has_key(const struct recipe *r)
 	return recipe_find(r, STATEMENT_KEY);
 }
 
+bool recipe_fixed_key(const struct recipe *r, struct bytes *key)
+{
+	size_t i;
+
+	for (i = 0; i < r->count; i++)
+		if (r->items[i].kind == STATEMENT_KEY &&
+		    template_is_text(&r->items[i].name, key))
+			return true;
+	return false;
+}
+
 /* Whether both set one column of one row in each record; one whose value may be
  * absent may stand in for another. */
 static bool set_the_same(const struct statement *a, const struct statement *b)

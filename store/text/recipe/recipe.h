@@ -71,6 +71,10 @@ int recipe_add_word(struct recipe *r, const char *argument);
 /* Whether it has a key, without which it makes no rows. */
 bool recipe_has_key(const struct recipe *r);
 
+/* Whether it has a key of which no field is a part, which all records share:
+ * then *key is the first such. */
+bool recipe_fixed_key(const struct recipe *r, struct bytes *key);
+
 /* Whether it is whole: has a key, each row has cells, and no two statements set
  * one column to texts. To be called before it is used. -ERR_bad_argument. */
 int recipe_check(struct recipe *r);
