@@ -117,6 +117,9 @@ struct import_recipe {
 	/* JSON: in the array that holds the records, or behind it; how deep,
 	 * and whether in a string, scanning the present one has come. */
 	bool in_array, has_records, array_ended, in_string, escaped;
+	/* Of the array: the present record, from 1; 0 where it is not known,
+	 * as behind what another import took. */
+	uint64_t array_index;
 	unsigned int depth;
 	/* Where the array ends: its bracket, in the file, and that one's line.
 	 * Who goes on later comes past it again. */
