@@ -109,6 +109,8 @@ foreign() {
 		imports 2 "$1 $how" "$1" $how set='f:v 1'
 		told "$1: it is $2"
 	done
+	status 1 "$way: $1 in cbt's form" T import t "$1" column-family=f
+	told "it is $2"
 }
 
 no_texts() {
@@ -134,7 +136,8 @@ no_texts() {
 	imports 2 "zeros" a.bin key={id} rest=f
 	told "a.bin: it is no text, as zeros are among its first bytes"
 	printf 'a\rb\0\rc\n' >a.bin
-	foreign a.bin "no text, as zeros are among its first bytes"
+	imports 2 "zeros, and CR alone" a.bin key={#1} header=no set='f:v 1'
+	told "a.bin: it is no text, as zeros are among its first bytes"
 	printf 'id,v\na,x\0\1y\n' >value.csv
 	imports 0 "zeros in a value" value.csv key={id} rest=f
 	same "$way: are taken" 1 "$(rows)"

@@ -116,12 +116,35 @@ static const char *wide_encoding(struct bytes in)
 	return NULL;
 }
 
+static int wrong_file(const struct importer *im, const char *what,
+		      const char *how)
+{
+	return fail(ERR_bad_argument, "%.*s%s%s%s", (int)im->by.file.size,
+		    (char *)im->by.file.data, im->by.file.size > 0 ? ": " : "",
+		    what, how);
+}
+
+/* What no format is of. */
+static int check_foreign(const struct importer *im, struct bytes in)
+{
+	const char *kind = foreign_kind(in);
+	const char *undone_by = foreign_undone_by(in);
+
+	if (undone_by)
+		return wrong_file(im,
+				  "it is compressed; tabletfs import undoes "
+				  "that, once, and so does ",
+				  undone_by);
+	return kind ? wrong_file(im, "it is ", kind) : 0;
+}
+
 int import_source_mark(struct importer *im, bool final)
 {
 	static const uint8_t mark[] = { 0xef, 0xbb, 0xbf };
 	struct bytes in = bytes_of(im->input.data + im->start,
 				   im->input.size - im->start);
 	const char *wide;
+	int err;
 
 	if (im->marked)
 		return 1;
@@ -134,6 +157,10 @@ int import_source_mark(struct importer *im, bool final)
 			    "of it",
 			    (int)im->by.file.size, im->by.file.data,
 			    im->by.file.size > 0 ? ": " : "", wide, wide);
+	/* By a recipe more is known of it later. */
+	err = im->recipe ? 0 : check_foreign(im, in);
+	if (err < 0)
+		return err;
 	im->marked = true;
 	/* cbt takes it for a wrong header, and so is it in its form. */
 	if (bytes_starts_with(in, bytes_of(mark, sizeof(mark))) &&
@@ -184,27 +211,6 @@ static bool is_no_text(const struct importer *im, struct bytes in,
 		    line.data[i] != im->delimiter)
 			return true;
 	return has_lone_cr(im, line);
-}
-
-static int wrong_file(const struct importer *im, const char *what,
-		      const char *how)
-{
-	return fail(ERR_bad_argument, "%.*s: %s%s", (int)im->by.file.size,
-		    (char *)im->by.file.data, what, how);
-}
-
-/* What no format is of. */
-static int check_foreign(const struct importer *im, struct bytes in)
-{
-	const char *kind = foreign_kind(in);
-	const char *undone_by = foreign_undone_by(in);
-
-	if (undone_by)
-		return wrong_file(im,
-				  "it is compressed; tabletfs import undoes "
-				  "that, once, and so does ",
-				  undone_by);
-	return kind ? wrong_file(im, "it is ", kind) : 0;
 }
 
 /* What is not of the file's format. */
