@@ -92,6 +92,17 @@ whole_lines() {
 			'"[a]\t\"b, c" "{\"k\"}"' \
 			"$(T read t | sed -n 's/^    //p' | paste -sd' ')"
 	done
+	printf 'a;b\tc\n' >parted
+	cp parted parted.tsv
+	for name in parted parted.tsv; do
+		imports 0 "$name at ;" "$name" delimiter=';' header=no \
+			key='{#1}' set='f:x {#2}'
+		same "$way: $name is parted there" '"b\tc"' \
+			"$(T read t | sed -n 's/^    //p')"
+	done
+	imports 2 "TSV at ;" parted format=tsv delimiter=';' header=no \
+		key='{#1}' set='f:x {#2}'
+	told "TSV is parted by tabs"
 	printf '"a,\nb",c\n' >whole.csv
 	imports 1 "behind a quote nothing follows" whole.csv delimiter=none \
 		header=no key='{$line}' set='f:x {#1}'

@@ -6,6 +6,12 @@
 #include "store/text/json/json_control.h"
 #include "store/text/value/foreign.h"
 
+/* Whether the recipe parts fields by what TSV does not. */
+static bool parts_csv(const struct recipe_source *source)
+{
+	return source->delimiter != RECIPE_ITS_OWN && source->delimiter != '\t';
+}
+
 int import_source_begin(struct importer *im, struct bytes file,
 			enum recipe_format by_name)
 {
@@ -16,8 +22,9 @@ int import_source_begin(struct importer *im, struct bytes file,
 	by->line_base = im->result.line_count;
 	by->looked = im->marked = false;
 	by->format = source->format ? source->format : by_name;
-	/* Whole lines, whatever they look like. */
-	if (!source->format && source->delimiter == RECIPE_NO_BYTE)
+	/* Without a delimiter lines are whole, whatever they look like. */
+	if (!source->format && (source->delimiter == RECIPE_NO_BYTE ||
+				(by_name == RECIPE_TSV && parts_csv(source))))
 		by->format = RECIPE_CSV;
 	im->input.size = im->start = im->at = 0;
 	im->line = im->line_next = 1;
@@ -61,7 +68,8 @@ static enum recipe_format guess(const struct recipe_source *source,
 						       : RECIPE_JSON;
 	if (!has_columns && json_control_begins(line))
 		return RECIPE_CONTROL;
-	if (line.size > 0 && memchr(line.data, '\t', line.size) &&
+	if (line.size > 0 && !parts_csv(source) &&
+	    memchr(line.data, '\t', line.size) &&
 	    !memchr(line.data, ',', line.size))
 		return RECIPE_TSV;
 	return RECIPE_CSV;

@@ -277,6 +277,12 @@ int recipe_check(struct recipe *r)
 		return fail(ERR_bad_argument,
 			    "{$name} is of what explode takes apart, which the "
 			    "recipe does not say");
+	if (r->source.format == RECIPE_TSV &&
+	    r->source.delimiter != RECIPE_ITS_OWN &&
+	    r->source.delimiter != '\t')
+		return fail(ERR_bad_argument,
+			    "TSV is parted by tabs; where another delimiter "
+			    "does, say format csv");
 	return check_columns(r);
 }
 
