@@ -131,13 +131,15 @@ static int lookup_family(struct fs *fs, struct node *directory,
 	return found(fs, directory, kind, name, e);
 }
 
-/* In a step's name: any value that parses is there, as a directory of kind. A
- * wrong one is ENOENT with the reason, which ls does not show and
- * .tabletfs/errors does. */
+/* In a step's name: any value that parses is there, as a directory of kind; a
+ * recipe, if the table has it. A wrong one is ENOENT with the reason, which ls
+ * does not show and .tabletfs/errors does. */
 static int lookup_step_value(struct fs *fs, struct node *step,
 			     enum node_kind kind, struct bytes name,
 			     struct fuse_entry_param *e)
 {
+	bool of_recipe = step->kind == NODE_IMPORT_STEP &&
+			 bytes_equal(node_name(step), BYTES_LITERAL("recipe"));
 	struct buf key = BUF_INIT;
 	uint64_t hash;
 	int err = name_decode(NAME_VALUE, name, &key, &hash);
@@ -152,8 +154,13 @@ static int lookup_step_value(struct fs *fs, struct node *step,
 		err = import_steps_check(node_name(step), buf_bytes(&key));
 	else
 		err = query_check_step(node_name(step), buf_bytes(&key));
+	if (!err && of_recipe)
+		err = recipe_find_stored(fs, step, buf_bytes(&key));
 	if (!err)
 		err = found(fs, step, kind, buf_bytes(&key), e);
+	/* It may be removed, so the kernel is to ask every time. */
+	if (of_recipe)
+		e->entry_timeout = 0;
 	buf_release(&key);
 	return err;
 }

@@ -17,6 +17,17 @@ struct recipe_file {
 			    to nothing */
 };
 
+int recipe_find_stored(struct fs *fs, struct node *directory, struct bytes name)
+{
+	struct place place;
+	int err = place_enter(fs, directory, &place);
+
+	if (!err && !stored_recipe_find(place.table, name, NULL))
+		err = stored_recipe_missing(place.path.table, name);
+	place_leave(fs, &place);
+	return err;
+}
+
 int recipe_lookup(struct fs *fs, struct node *directory, struct bytes name,
 		  struct node **node)
 {

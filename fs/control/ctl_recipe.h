@@ -14,6 +14,11 @@
  * Names are as in the request. From any thread.
  */
 
+/* 0 if the table that the directory belongs to has a recipe of this name; else
+ * -ERR_no_recipe. */
+int recipe_find_stored(struct fs *fs, struct node *directory, struct bytes name)
+	EXCLUDES(fs->tree);
+
 /* Whether .recipes has a file of this name: 1 with *node referenced, 0 or an
  * error. */
 int recipe_lookup(struct fs *fs, struct node *directory, struct bytes name,

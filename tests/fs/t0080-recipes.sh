@@ -92,11 +92,27 @@ JSON
  "nonsense"]
 JSON
 	status 1 "$way: nested" T import t nested.json 'key=o#{id}' rest=raw
-	told 'nested.json:4: field "id": it is absent'
-	told 'nested.json:5: a record is a JSON object'
+	told 'nested.json:4: element 3: field "id": it is absent'
+	told 'nested.json:5: element 4: a record is a JSON object'
+	printf '[{"id":"a","v":1},{"id":"b",v},{"v":2}]' >line.json
+	status 1 "$way: an array on one line" T import t line.json 'key=o#{id}' \
+		rest=raw
+	told 'line.json:1: element 2: '
+	told 'line.json:1: element 3: field "id": it is absent'
 	same "$way: flattened" "raw:items raw:who.name raw:who.tags" \
 		"$(T lookup t o#o1 | sed -n 's/^  \(raw:[^ ]*\).*/\1/p' | xargs)"
 	check "$way: an array is JSON" sh -c "'$TABLETFS' -store '$store' lookup t o#o1 | grep -qF '[\\\"x\\\",{\\\"y\\\":1}]'"
+	printf '{"a": {"v": 1}, "b": {"v": 2}}\n' >members.json
+	status 0 "$way: members" T import t members.json explode=. \
+		key='members#{$name}' rest=raw
+	same "$way: are records" 2 "$(T count t prefix=members#)"
+	status 2 "$way: exploded twice" T import t nested.json 'explode={items}' \
+		'explode={items.n}' key=k rest=raw
+	told "a recipe explodes once"
+	echo 'explode {items}' >explode.recipe
+	status 0 "$way: a word replaces that of a recipe" T import t members.json \
+		recipe=explode.recipe explode=. key='members#{$name}' rest=raw
+	T deleterows t prefix=members#
 	status 1 "$way: exploded" T import t nested.json 'explode={items}' \
 		'skip={id} empty' 'key=i#{id}#{items.sku}' \
 		'set=raw:n {items.n|int64}' 'skip={id} = o3'

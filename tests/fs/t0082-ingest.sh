@@ -235,6 +235,16 @@ reads() {
 	{ cat many.CSV.GZ; echo more; } >padded
 	imports 2 "$way: a text behind it" padded
 	told "padded: offset $(stat -c %s many.CSV.GZ): what follows"
+	# The end of bzip2 is at any bit.
+	for last in "" a bc def ghij klmnop qrstuvwx; do
+		printf 'k,v\n%s,1\n' "x$last" | bzip2 >ended.bz2
+		imports 0 "$way: the end of bzip2 behind x$last" ended.bz2
+	done
+	{ cat ended.bz2; echo more; } >padded
+	imports 2 "$way: a text behind bzip2" padded
+	told "padded: what follows the end of the bzip2 is none"
+	{ cat ended.bz2; head -c 1000000 /dev/urandom; } >padded
+	imports 2 "$way: much behind bzip2" padded
 	printf 'k,v\na,1\n' | iconv -t UTF-16 >wide.csv
 	imports 2 "$way: UTF-16" wide.csv
 	told "iconv"

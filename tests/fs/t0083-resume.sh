@@ -37,6 +37,19 @@ wrongs() {
 	status 2 "a position that is none" T import killed w.csv "${words[@]}"
 	told 'table _imports, row "w": it is no position'
 	forget w
+	printf 'k,v,w\na,1,1\nb,"1\n2","open\n' >open.csv
+	status 1 "a quote without its end" T import killed open.csv "${sets[@]}" \
+		resume=w
+	told "open.csv:4:4: the quote that begins here has no end yet"
+	echo c,1,1 >>open.csv
+	status 1 "which newlines do not end" T import killed open.csv \
+		"${sets[@]}" resume=w
+	told "open.csv:4:4: the quote that begins here has no end yet"
+	sed -i 's/"open/"open"/' open.csv
+	status 0 "ended, it is taken" T import killed open.csv "${sets[@]}" \
+		resume=w
+	same "and what is behind it" 1 "$(T count killed prefix=c)"
+	forget w
 	status 1 "forgotten, it begins anew" T import killed w.csv "${words[@]}"
 	same "from the beginning" 1 "$(T count killed prefix=a)"
 	T deletetable killed

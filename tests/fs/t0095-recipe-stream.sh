@@ -34,6 +34,12 @@ T deleteallrows t
 errno ENOENT bash -c ": >'$i/none/data'"
 check "is told by name" grep -q 'table "t" has no recipe "none"' \
 	"$m/.tabletfs/errors"
+errno ENOENT ls "$i/none"
+errno ENOENT cp plain "$i/none/data"
+cp plain "$m/t/.recipes/short"
+check "a new one is there" ls "$i/short/data"
+rm "$m/t/.recipes/short"
+errno ENOENT cp plain "$i/short/data"
 errno ENOENT ls "$i/.x"
 errno ENOENT ls "$m/t/.import/data"
 errno ENOENT ls "$i/plain/family"

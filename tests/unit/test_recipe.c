@@ -126,7 +126,8 @@ START_TEST(statements)
 		  "{}\"}}}\n");
 	check_csv("key {\"a b\"}{\"x\"\"|\"}{c.d[0]}\nset f:q {\"\"}",
 		  "a b|x\"|c.d[0]|", "1|2|3|4",
-		  "!! the header has no field \"x\"|\"\n");
+		  "!! the header has no field \"x\"|\"; it has "
+		  "\"a b\", \"x\"\", \"c.d[0]\", \"\"\n");
 	check_csv("key {\"a b\"}{\"x\"\"}\"}{c.d[0]}\nset f:q {\"\"}",
 		  "a b|x\"}|c.d[0]|", "1|2|3|4",
 		  "{\"row\": \"123\", \"set\": {\"f\": {\"q\": \"4\"}}}\n");
@@ -288,7 +289,13 @@ START_TEST(headers)
 	check_csv("key {a}\nset f:q {a}", "a|a", "1|2",
 		  "!! the header has twice the field \"a\"\n");
 	check_csv("key {a}\nset f:q {#4}", "a|b", "1|2",
-		  "!! the header has no field \"#4\"\n");
+		  "!! the header has no field \"#4\"; it has \"a\", "
+		  "\"b\"\n");
+	check_csv("key {x}\nset f:q 1",
+		  "1|2|3|4|5|6|7|twenty-three bytes ... \xc3\xa4|9", "1",
+		  "!! the header has no field \"x\"; it has \"1\", \"2\", "
+		  "\"3\", \"4\", \"5\", \"6\", \"7\", \"twenty-three bytes "
+		  "... ...\", ...\n");
 	check_csv("key {a}\nset f:q {#1}", "b", "1",
 		  "!! the header has no field \"a\"; it is one field: is it "
 		  "CSV, and the delimiter right?\n");
@@ -322,6 +329,15 @@ START_TEST(json_records)
 		   "{\"row\": \"xy\", \"set\": {\"f\": {\"q\": "
 		   "\"{\\\"b\\\":[1,\\\"x\\\"]}\", \"r\": \"1\", \"s\": "
 		   "\"\\\"y\\\"\", \"u\": \"\"}}}\n");
+	/* What explode has taken out is told, or else what there is. */
+	check_json("key {x}\nexplode {a.b}\nset f:q 1",
+		   "{\"a\": {\"b\": [{\"x\": 1}, {\"y\": 2}]}}",
+		   "! field \"x\": it is absent, and the row key needs it; "
+		   "{a.b.x} is there\n! field \"x\": it is absent, and the row "
+		   "key needs it; the record has \"a\"\n");
+	check_json("key {x}\nset f:q 1", "{}",
+		   "! field \"x\": it is absent, and the row key needs it; the "
+		   "record has none\n");
 	/* Under rest objects are flat, arrays are text; what is named, and what
 	 * lies in it, is left out. */
 	check_json("key {k.id}\nset g:q {m}\nrest f",
@@ -333,6 +349,11 @@ START_TEST(json_records)
 		   "! column \"f:a.b\" is set twice by one record\n");
 	check_json("key {#1}\nrest f", "{}",
 		   "!! {#1} is a position, which only CSV and TSV have\n");
+}
+END_TEST
+
+START_TEST(exploded_records)
+{
 	check_json(
 		"key {i}#{a.x}\nexplode {a}\nrest f",
 		"{\"i\": 1, \"p\": 2, \"a\": [{\"x\": 1, \"y\": 2}, {\"y\": "
@@ -365,6 +386,14 @@ START_TEST(json_records)
 		   "{\"a\": [\"x\", \"y\"]}",
 		   "{\"row\": \"0\", \"set\": {\"f\": {\"q\": \"x\"}}}\n"
 		   "{\"row\": \"1\", \"set\": {\"f\": {\"q\": \"y\"}}}\n");
+	/* A record whose members are the records. */
+	check_json("key {$name}#{i}\nexplode .\nset f:q {a.x}\nrest f",
+		   "{\"p\": {\"i\": 1, \"a\": {\"x\": 2, \"y\": 3}}, "
+		   "\"q\": {\"j\": 1}, \"r\": 1}",
+		   "{\"row\": \"p#1\", \"set\": {\"f\": {\"a.y\": \"3\", "
+		   "\"q\": \"2\"}}}\n! field \"i\": it is absent, and the row "
+		   "key needs it; the record has \"j\"\n! member \"r\": a "
+		   "record is a JSON object\n");
 	/* A table of milliseconds. */
 	check_json("key {a}\nat {a|time(unix_us)}\nset f:q 1\nadd g:n 1",
 		   "{\"a\": 1999}",
@@ -407,6 +436,7 @@ START_TEST(wrong_recipes)
 		{ "skip {a} ~ {b}", "r:1:12: " },
 		{ "explode {a|trim}", "r:1:9: " },
 		{ "explode x", "r:1:9: " },
+		{ "explode {a}\nexplode .", "r:2:1: a recipe explodes once" },
 		{ "format xml", "r:1:8: " },
 		{ "header maybe", "r:1:8: " },
 		{ "header names:", "r:1:14: " },
@@ -526,12 +556,12 @@ END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = {
-		statements,     joined_times,  rows,
-		keys,           conditions,    headers,
-		json_records,   wrong_recipes, incomplete_recipes,
-		words_and_text, cells_are_seen
-	};
+	const TTest *tests[] = { statements,     joined_times,
+				 rows,           keys,
+				 conditions,     headers,
+				 json_records,   exploded_records,
+				 wrong_recipes,  incomplete_recipes,
+				 words_and_text, cells_are_seen };
 
-	return run_suite("recipes", NULL, NULL, tests, 11);
+	return run_suite("recipes", NULL, NULL, tests, 12);
 }

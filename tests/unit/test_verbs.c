@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdlib.h>
 
 #include "store/engine/run/step.h"
@@ -52,6 +53,21 @@ static void check(const char *line, const char *want)
 	free(out_text);
 	free(err_text);
 }
+
+/* An error that has passed through another's text is told once. */
+START_TEST(error_texts)
+{
+	int err = fail(ENOSPC, "a.csv");
+
+	ck_assert_str_eq(verb_error_text(err),
+			 "a.csv: No space left on device");
+	err = fail(ENOSPC, "%s", verb_error_text(err));
+	ck_assert_str_eq(verb_error_text(err),
+			 "a.csv: No space left on device");
+	err = fail(ENOSPC, "%s", err_text(err));
+	ck_assert_str_eq(verb_error_text(err), "No space left on device");
+}
+END_TEST
 
 #define HEAD                                   \
 	"Family Name\tGC Policy\tValue Type\n" \
@@ -412,13 +428,12 @@ END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = {
-		tables,      families,
-		read_ranges, read_columns,
-		read_errors, set_values,
-		delete_rows, upkeep,
-		sample_keys, a_range_without_bounds_is_refused
-	};
+	const TTest *tests[] = { tables,      families,
+				 read_ranges, read_columns,
+				 read_errors, set_values,
+				 delete_rows, upkeep,
+				 sample_keys, a_range_without_bounds_is_refused,
+				 error_texts };
 
-	return run_suite("verbs", setup, teardown, tests, 10);
+	return run_suite("verbs", setup, teardown, tests, 11);
 }

@@ -314,7 +314,7 @@ int recipe_import_dry(struct verb_call *c, struct recipe_import *r,
 	/* The last line of a report would tell of rows that came in. */
 	status = result->refused_count ? SOME_REFUSED : ALL_IN;
 	recipe_report_header(c, r, result);
-	recipe_tell_counts(c, result);
+	recipe_tell_counts(c, r, result);
 	import_tell_refused(c, result->refused_count,
 			    buf_bytes(&result->refused));
 	importer_free(im);

@@ -70,17 +70,42 @@ static void tell_how_on(struct verb_call *c, const struct recipe_import *r,
 			      "says resume=NAME can go on when it is stopped");
 }
 
-/* The last line of a file that may grow. */
+/* The last record of a file that may grow. */
 static void tell_left(struct verb_call *c, const struct recipe_import *r,
-		      uint64_t line)
+		      const struct import_result *result)
 {
-	verb_wrong(c,
-		   "%s:%llu: the last line has no end yet, so it is left for "
-		   "the next time; a newline ends it",
-		   r->files[0], (unsigned long long)line);
+	unsigned long long line = result->left_line;
+
+	if (result->left_quote > 0)
+		verb_wrong(c,
+			   "%s:%llu:%llu: the quote that begins here has no "
+			   "end yet, so all from its record on is left for the "
+			   "next time; if the field is whole, end it there "
+			   "with a quote; if quotes are text in this file, "
+			   "begin anew with quote=none",
+			   r->files[0], line,
+			   (unsigned long long)result->left_quote);
+	else
+		verb_wrong(c,
+			   "%s:%llu: the last line has no end yet, so it is "
+			   "left for the next time; a newline ends it",
+			   r->files[0], line);
 }
 
-void recipe_tell_counts(struct verb_call *c, const struct import_result *result)
+/* Braces that were forgotten make one row of all records. */
+static void tell_fixed_key(struct verb_call *c, const struct recipe_import *r)
+{
+	struct bytes key;
+
+	if (recipe_fixed_key(r->recipe, &key))
+		fprintf(c->err,
+			"every record gets the row \"%.*s\"; for a field of "
+			"that name write key='{%.*s}'\n",
+			(int)key.size, key.data, (int)key.size, key.data);
+}
+
+void recipe_tell_counts(struct verb_call *c, const struct recipe_import *r,
+			const struct import_result *result)
 {
 	if (result->unexploded_count > 0)
 		fprintf(c->err,
@@ -100,6 +125,8 @@ void recipe_tell_counts(struct verb_call *c, const struct import_result *result)
 			"again\n",
 			result->replaced_more ? "at least " : "",
 			(unsigned long long)result->replaced_count);
+	if (result->replaced_count > 0)
+		tell_fixed_key(c, r);
 	if (result->hidden_count > 0)
 		fprintf(c->err,
 			"hidden cells: %llu, by the age that their family's "
@@ -135,11 +162,11 @@ int recipe_report(struct verb_call *c, struct recipe_import *r,
 		if (o->is_unsure || (o->rows == 0 && refused == 0))
 			return status;
 	} else if (o->result->left_line > 0) {
-		tell_left(c, r, o->result->left_line);
+		tell_left(c, r, o->result);
 		status = SOME_REFUSED;
 	}
 	recipe_report_header(c, r, o->result);
-	recipe_tell_counts(c, o->result);
+	recipe_tell_counts(c, r, o->result);
 	if (import_report(c, o->rows, refused, o->lines) && status == ALL_IN)
 		status = SOME_REFUSED;
 	return status;

@@ -16,7 +16,7 @@ struct recipe_outcome {
 };
 
 /* What became of records that are not simply in. */
-void recipe_tell_counts(struct verb_call *c,
+void recipe_tell_counts(struct verb_call *c, const struct recipe_import *r,
 			const struct import_result *result);
 
 /* Closes the rejects, of which an error is one of o, and tells it. The exit

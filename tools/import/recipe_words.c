@@ -17,6 +17,14 @@ static bool is(struct bytes word, const char *text)
 	return bytes_equal(word, bytes_string(text));
 }
 
+/* What an import by a recipe has besides that cbt's has not. */
+static bool is_option(struct bytes word)
+{
+	return is(word, "recipe") || is(word, "resume") ||
+	       is(word, "rejects") || is(word, "dry-run") ||
+	       is(word, "duplicates") || is(word, "on-error");
+}
+
 bool recipe_is_meant(const struct verb_call *c, int first)
 {
 	int i;
@@ -24,7 +32,7 @@ bool recipe_is_meant(const struct verb_call *c, int first)
 	for (i = first; i < c->argc; i++) {
 		struct bytes word = recipe_word(c->argv[i]);
 
-		if (is(word, "recipe") || is(word, "resume") ||
+		if (is_option(word) ||
 		    (recipe_has_word(word) && !is(word, "format")))
 			return true;
 	}

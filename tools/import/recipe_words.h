@@ -23,8 +23,8 @@ struct recipe_home {
 /* The part of a word before its =; empty if it has none or is a file. */
 struct bytes recipe_word(const char *argument);
 
-/* Whether one of the words from argv[first] on is of a recipe, and not also one
- * of an import without. */
+/* Whether one of the words from argv[first] on is of an import by a recipe, and
+ * not also one of an import without. */
 bool recipe_is_meant(const struct verb_call *c, int first);
 
 /* The same, of an import that writes nothing. */

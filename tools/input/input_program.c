@@ -15,10 +15,18 @@
  * by an error in place of a signal, and its output is read from a pipe. What is
  * wrong with the file it says on standard error.
  */
+
+/* How bzip2 ends, from some bit on: 48 bits that are always so, a checksum of
+ * 32, and what fills the last byte. */
+#define TAIL_SIZE 11
+#define BZIP2_END UINT64_C(0x177245385090)
+
 struct program {
 	const char *name;
 	pid_t pid;
 	int to, from; /* -1: closed */
+	bool is_bzip2;
+	uint8_t tail[TAIL_SIZE]; /* the last that it was fed */
 };
 
 /* A negative errno, told. */
@@ -40,6 +48,7 @@ static int begin(struct input *in, const char *name)
 	if (!p)
 		return -ENOMEM;
 	p->name = name;
+	p->is_bzip2 = !strcmp(name, "bzip2");
 	code = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, to) < 0 ||
 			       pipe2(from, O_CLOEXEC) < 0
 		       ? errno
@@ -69,6 +78,30 @@ static void close_to(struct program *p)
 	p->to = -1;
 }
 
+/* Takes down what it was fed, size bytes that end at end. */
+static void note_tail(struct program *p, const uint8_t *end, size_t size)
+{
+	if (size > TAIL_SIZE)
+		size = TAIL_SIZE;
+	memmove(p->tail, p->tail + size, TAIL_SIZE - size);
+	memcpy(p->tail + TAIL_SIZE - size, end - size, size);
+}
+
+/* Whether the tail is that of bzip2. */
+static bool is_bzip2_end(const struct program *p)
+{
+	uint64_t bits = 0;
+	size_t i;
+
+	/* All but the last 32 bits. */
+	for (i = 0; i < TAIL_SIZE - 4; i++)
+		bits = bits << 8 | p->tail[i];
+	for (i = 0; i < 8; i++)
+		if ((bits >> i & ((UINT64_C(1) << 48) - 1)) == BZIP2_END)
+			return true;
+	return false;
+}
+
 /* Hands it what it takes without waiting. One that has what it wanted, or is
  * gone, tells the rest by its status. */
 static int feed(struct input *in)
@@ -85,9 +118,10 @@ static int feed(struct input *in)
 	}
 	n = send(p->to, in->buffer + in->at, in->end - in->at,
 		 MSG_NOSIGNAL | MSG_DONTWAIT);
-	if (n >= 0)
+	if (n >= 0) {
 		in->at += (size_t)n;
-	else if (errno != EAGAIN && errno != EINTR)
+		note_tail(p, in->buffer + in->at, (size_t)n);
+	} else if (errno != EAGAIN && errno != EINTR)
 		close_to(p);
 	return 0;
 }
@@ -104,6 +138,12 @@ static int finish(struct input *in)
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return failed(in, p->name, errno);
+	/* bzip2 passes over what is behind its end, and says that alone. */
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && p->is_bzip2 &&
+	    !is_bzip2_end(p))
+		return fail(ERR_bad_argument,
+			    "%s: what follows the end of the bzip2 is none",
+			    in->path);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
 	return fail(ERR_bad_argument,

@@ -11,13 +11,17 @@ const char *verb_error_text(int err)
 {
 	static _Thread_local char
 		text[1280]; /* err_detail() and a number's text */
-	const char *detail = err_detail();
+	const char *detail = err_detail(), *number = err_text(err);
+	size_t size = strlen(detail), end = strlen(number);
 
 	if (err == -ENOMEM || !detail[0])
-		return err_text(err);
+		return number;
 	if (-err >= ERR_BASE && err_errno(err) != EIO)
 		return detail;
-	snprintf(text, sizeof(text), "%s: %s", detail, err_text(err));
+	/* What has passed through a report tells it already. */
+	if (size >= end && !strcmp(detail + size - end, number))
+		return detail;
+	snprintf(text, sizeof(text), "%s: %s", detail, number);
 	return text;
 }
 

@@ -105,8 +105,9 @@ struct import_result {
 	 * asked for, of the first such file; 0: none. */
 	uint64_t header_line;
 	/* With resume: the last line, which had no end yet and was left; 0:
-	 * none. */
-	uint64_t left_line;
+	 * none. If the record waits for the end of a quote, of which line and
+	 * column that begins: left_quote is the column, else 0. */
+	uint64_t left_line, left_quote;
 	/* The first 1,000: "line N: reason\n"; with a recipe it begins with
 	 * "FILE:N: ". */
 	struct buf refused;

@@ -54,6 +54,7 @@ static int find_record(struct importer *im)
 						 "records, and has to be all "
 						 "of the file");
 			by->in_array = true;
+			by->array_index = 1;
 		} else if (c == ']' && by->in_array) {
 			end_array(im);
 		} else if (c == '}' || c == ']') {
@@ -114,6 +115,7 @@ static int take_whole(struct importer *im)
 	im->line_next = im->line + lines + 1;
 	err = import_advance(im, im->at);
 	im->by.has_records = true;
+	im->by.array_index += im->by.array_index > 0;
 	/* The next may begin on the same line. */
 	im->line--;
 	im->line_next = im->line;

@@ -32,9 +32,9 @@ static uint64_t has_byte(uint64_t word, uint8_t byte)
 static const uint8_t *find_special(const struct importer *im, const uint8_t *p,
 				   const uint8_t *end)
 {
-	uint8_t delimiter = im->delimiter;
-	/* Without quotes: what is looked for anyway. */
-	uint8_t quote = im->quote < 0 ? delimiter : (uint8_t)im->quote;
+	/* In place of what there is not: what is looked for anyway. */
+	uint8_t delimiter = im->delimiter < 0 ? '\n' : (uint8_t)im->delimiter;
+	uint8_t quote = im->quote < 0 ? '\n' : (uint8_t)im->quote;
 
 	while (end - p >= 8) {
 		uint64_t word, hits;

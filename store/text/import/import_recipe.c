@@ -87,6 +87,19 @@ void import_recipe_release(struct importer *im)
 	free(by->columns);
 }
 
+/* As import_refuse; of an array, all of which may be on one line, with the
+ * element's number. */
+static int refuse(struct importer *im, int err)
+{
+	const char *why = err_detail();
+
+	if (im->by.array_index > 0 && import_is_refusable(err))
+		err = fail(-err, "element %llu: %s",
+			   (unsigned long long)im->by.array_index,
+			   why[0] ? why : err_text(err));
+	return import_refuse(im, err);
+}
+
 /* For import_add_row. */
 static int add_rows(struct importer *im)
 {
@@ -267,12 +280,12 @@ static int deliver(struct importer *im)
 		return err;
 	replaced = each_set(im, was_set);
 	if (replaced > 0 && im->by.refuse_duplicates)
-		return import_refuse(
-			im, fail(ERR_bad_line,
-				 "row \"%.*s\" has a cell that an earlier "
-				 "record of this import set",
-				 (int)im->by.rows.rows[0].key.size,
-				 im->by.rows.rows[0].key.data));
+		return refuse(im,
+			      fail(ERR_bad_line,
+				   "row \"%.*s\" has a cell that an earlier "
+				   "record of this import set",
+				   (int)im->by.rows.rows[0].key.size,
+				   im->by.rows.rows[0].key.data));
 	err = im->by.emit ? emit(im) : import_add_row(im, add_rows);
 	if (err < 0 || im->result.refused_count > refused)
 		return err;
@@ -299,7 +312,7 @@ static int run(struct importer *im, const struct record *record)
 		if (by->element < by->element_first)
 			continue;
 		if (err < 0)
-			err = import_refuse(im, err);
+			err = refuse(im, err);
 		else if (by->rows.count == 0)
 			im->result.skipped_count++;
 		else
@@ -473,14 +486,14 @@ int import_recipe_record(struct importer *im)
 	if (im->header != HEADER_DONE)
 		return take_header(im);
 	if (im->field_count > im->field_max)
-		return import_refuse(im, fail(ERR_bad_line, "more than 100000 "
-							    "fields"));
+		return refuse(im, fail(ERR_bad_line, "more than 100000 "
+						     "fields"));
 	err = check_count(im);
 	if (err < 0)
-		return import_refuse(im, err);
+		return refuse(im, err);
 	err = make_columns(im);
 	if (err < 0)
-		return import_refuse(im, err);
+		return refuse(im, err);
 	record.columns = by->columns;
 	record.column_count = im->field_count;
 	return run(im, &record);
@@ -495,13 +508,13 @@ int import_recipe_json(struct importer *im, struct bytes text)
 
 	record.root = json_parse(&im->json, text, &err);
 	if (!record.root)
-		return import_refuse(im, err);
+		return refuse(im, err);
 	if (record.root->type != JSON_OBJECT)
-		return import_refuse(
-			im, fail(ERR_bad_line, "a record is a JSON object"));
+		return refuse(im,
+			      fail(ERR_bad_line, "a record is a JSON object"));
 	if (im->by.format == RECIPE_DYNAMODB)
 		err = json_dynamodb(&im->json);
 	if (err < 0)
-		return import_refuse(im, err);
+		return refuse(im, err);
 	return run(im, &record);
 }

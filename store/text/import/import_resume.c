@@ -211,6 +211,10 @@ int import_resume_end(struct importer *im)
 			    (int)r->name.size, (char *)r->name.data);
 	if (im->start < im->input.size || im->csv == CSV_SKIP)
 		im->result.left_line = im->line;
+	if (im->csv == CSV_QUOTED) {
+		im->result.left_line += im->csv_lines;
+		im->result.left_quote = im->csv_begin - im->csv_line_at;
+	}
 	return 0;
 }
 

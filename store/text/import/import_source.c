@@ -4,6 +4,13 @@
 #include "store/text/import/import_recipe.h"
 #include "store/text/import/import_source.h"
 #include "store/text/json/json_control.h"
+#include "store/text/value/foreign.h"
+
+/* Whether the recipe parts fields by what TSV does not. */
+static bool parts_csv(const struct recipe_source *source)
+{
+	return source->delimiter != RECIPE_ITS_OWN && source->delimiter != '\t';
+}
 
 int import_source_begin(struct importer *im, struct bytes file,
 			enum recipe_format by_name)
@@ -15,6 +22,10 @@ int import_source_begin(struct importer *im, struct bytes file,
 	by->line_base = im->result.line_count;
 	by->looked = im->marked = false;
 	by->format = source->format ? source->format : by_name;
+	/* Without a delimiter lines are whole, whatever they look like. */
+	if (!source->format && (source->delimiter == RECIPE_NO_BYTE ||
+				(by_name == RECIPE_TSV && parts_csv(source))))
+		by->format = RECIPE_CSV;
 	im->input.size = im->start = im->at = 0;
 	im->line = im->line_next = 1;
 	im->header = HEADER_COLUMNS;
@@ -23,6 +34,7 @@ int import_source_begin(struct importer *im, struct bytes file,
 	im->field_count = 0;
 	im->header_text.size = by->name_count = 0;
 	by->in_array = by->has_records = by->array_ended = false;
+	by->array_index = 0;
 	return buf_set(&by->file, file);
 }
 
@@ -43,8 +55,8 @@ static struct bytes first_line(struct bytes in)
 static enum recipe_format guess(const struct recipe_source *source,
 				struct bytes in)
 {
-	bool has_columns =
-		source->header != RECIPE_HEADER || source->delimiter >= 0;
+	bool has_columns = source->header != RECIPE_HEADER ||
+			   source->delimiter != RECIPE_ITS_OWN;
 	struct bytes line = first_line(in);
 
 	while (line.size > 0 && line.data[line.size - 1] <= ' ')
@@ -56,7 +68,8 @@ static enum recipe_format guess(const struct recipe_source *source,
 						       : RECIPE_JSON;
 	if (!has_columns && json_control_begins(line))
 		return RECIPE_CONTROL;
-	if (line.size > 0 && memchr(line.data, '\t', line.size) &&
+	if (line.size > 0 && !parts_csv(source) &&
+	    memchr(line.data, '\t', line.size) &&
 	    !memchr(line.data, ',', line.size))
 		return RECIPE_TSV;
 	return RECIPE_CSV;
@@ -68,32 +81,13 @@ static void set_characters(struct importer *im)
 	const struct recipe_source *source = recipe_source(im->recipe);
 
 	im->delimiter = im->by.format == RECIPE_TSV ? '\t' : ',';
-	if (source->delimiter >= 0)
-		im->delimiter = (uint8_t)source->delimiter;
+	if (source->delimiter != RECIPE_ITS_OWN)
+		im->delimiter = source->delimiter;
 	im->quote = source->quote;
 	/* TSV has no quotes: what would part is escaped. */
 	if (im->by.format == RECIPE_TSV || im->by.format == RECIPE_CONTROL)
 		im->quote = -1;
 	im->comment = source->comment;
-}
-
-/* The program that undoes what a file begins so was done by, or NULL. */
-static const char *undone_by(struct bytes in)
-{
-	static const struct {
-		const char *program, *begin;
-	} known[] = { { "gzip", "\x1f\x8b" },
-		      { "lz4", "\x04\x22\x4d\x18" },
-		      { "zstd", "\x28\xb5\x2f\xfd" },
-		      { "xz", "\xfd"
-			      "7zXZ" },
-		      { "bzip2", "BZh" } };
-	size_t i;
-
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (bytes_starts_with(in, bytes_string(known[i].begin)))
-			return known[i].program;
-	return NULL;
 }
 
 /* Four bytes begin every text but the shortest. */
@@ -130,12 +124,35 @@ static const char *wide_encoding(struct bytes in)
 	return NULL;
 }
 
+static int wrong_file(const struct importer *im, const char *what,
+		      const char *how)
+{
+	return fail(ERR_bad_argument, "%.*s%s%s%s", (int)im->by.file.size,
+		    (char *)im->by.file.data, im->by.file.size > 0 ? ": " : "",
+		    what, how);
+}
+
+/* What no format is of. */
+static int check_foreign(const struct importer *im, struct bytes in)
+{
+	const char *kind = foreign_kind(in);
+	const char *undone_by = foreign_undone_by(in);
+
+	if (undone_by)
+		return wrong_file(im,
+				  "it is compressed; tabletfs import undoes "
+				  "that, once, and so does ",
+				  undone_by);
+	return kind ? wrong_file(im, "it is ", kind) : 0;
+}
+
 int import_source_mark(struct importer *im, bool final)
 {
 	static const uint8_t mark[] = { 0xef, 0xbb, 0xbf };
 	struct bytes in = bytes_of(im->input.data + im->start,
 				   im->input.size - im->start);
 	const char *wide;
+	int err;
 
 	if (im->marked)
 		return 1;
@@ -148,6 +165,10 @@ int import_source_mark(struct importer *im, bool final)
 			    "of it",
 			    (int)im->by.file.size, im->by.file.data,
 			    im->by.file.size > 0 ? ": " : "", wide, wide);
+	/* By a recipe more is known of it later. */
+	err = im->recipe ? 0 : check_foreign(im, in);
+	if (err < 0)
+		return err;
 	im->marked = true;
 	/* cbt takes it for a wrong header, and so is it in its form. */
 	if (bytes_starts_with(in, bytes_of(mark, sizeof(mark))) &&
@@ -174,6 +195,58 @@ static bool has_lone_cr(const struct importer *im, struct bytes line)
 	return false;
 }
 
+/* Before the header of CSV or TSV it is known that this is one. */
+static bool has_header(const struct importer *im)
+{
+	return recipe_source(im->recipe)->header == RECIPE_HEADER &&
+	       (im->by.format == RECIPE_CSV || im->by.format == RECIPE_TSV);
+}
+
+/* Whether there are zeros in the first bytes, as in what is no text, and its
+ * first line is no header: of values any byte may be a part. */
+static bool is_no_text(const struct importer *im, struct bytes in,
+		       struct bytes line)
+{
+	size_t i;
+
+	if (in.size == 0 ||
+	    !memchr(in.data, 0, in.size < 4096 ? in.size : 4096))
+		return false;
+	while (line.size > 0 && line.data[line.size - 1] == '\r')
+		line.size--;
+	for (i = 0; has_header(im) && i < line.size; i++)
+		if (line.data[i] < ' ' && line.data[i] != '\t' &&
+		    line.data[i] != im->delimiter)
+			return true;
+	return has_lone_cr(im, line);
+}
+
+/* What is not of the file's format. */
+static int check_format(const struct importer *im, struct bytes in,
+			struct bytes line)
+{
+	const struct recipe_source *source = recipe_source(im->recipe);
+
+	if (im->by.format != RECIPE_CSV && im->by.format != RECIPE_TSV &&
+	    im->by.format != RECIPE_CONTROL)
+		return 0;
+	if (has_header(im) && source->delimiter != RECIPE_NO_BYTE &&
+	    foreign_is_json(line))
+		return wrong_file(im, "it begins as JSON: say format=",
+				  guess(source, in) == RECIPE_JSONL ? "jsonl"
+								    : "json");
+	if (is_no_text(im, in, line))
+		return wrong_file(im,
+				  "it is no text, as zeros are among its "
+				  "first bytes; import takes CSV, TSV, JSON "
+				  "and control files",
+				  "");
+	return has_lone_cr(im, line)
+		       ? wrong_file(im, "its lines end with CR alone; ",
+				    "tr '\\r' '\\n' makes LF of them")
+		       : 0;
+}
+
 int import_source_look(struct importer *im, bool final)
 {
 	const struct recipe_source *source = recipe_source(im->recipe);
@@ -187,18 +260,15 @@ int import_source_look(struct importer *im, bool final)
 	if (err <= 0)
 		return err;
 	in = bytes_of(im->input.data + im->start, im->input.size - im->start);
-	if (undone_by(in))
-		return fail(ERR_bad_argument,
-			    "%.*s: it is compressed; tabletfs import undoes "
-			    "that, and so does %s -dc",
-			    (int)by->file.size, (char *)by->file.data,
-			    undone_by(in));
 	if (im->resume.saved.format)
 		by->format = (enum recipe_format)im->resume.saved.format;
 	line = first_line(in);
 	if (!final && line.data + line.size == in.data + in.size &&
 	    in.size < 65536)
 		return 0;
+	err = check_foreign(im, in);
+	if (err < 0)
+		return err;
 	/* Lines with one value each that holds others inside are an array's. */
 	if (by->format == RECIPE_UNSAID)
 		by->format = guess(source, in);
@@ -207,14 +277,9 @@ int import_source_look(struct importer *im, bool final)
 		 source->format == RECIPE_UNSAID)
 		by->format = RECIPE_JSONL;
 	set_characters(im);
-	if ((by->format == RECIPE_CSV || by->format == RECIPE_TSV ||
-	     by->format == RECIPE_CONTROL) &&
-	    has_lone_cr(im, line))
-		return fail(ERR_bad_argument,
-			    "%.*s: its lines end with CR alone; tr '\\r' "
-			    "'\\n' makes LF of them",
-			    (int)by->file.size, by->file.data);
-	err = import_recipe_begin(im);
+	err = check_format(im, in, line);
+	if (!err)
+		err = import_recipe_begin(im);
 	if (err < 0)
 		return err;
 	by->looked = true;

@@ -117,6 +117,9 @@ struct import_recipe {
 	/* JSON: in the array that holds the records, or behind it; how deep,
 	 * and whether in a string, scanning the present one has come. */
 	bool in_array, has_records, array_ended, in_string, escaped;
+	/* Of the array: the present record, from 1; 0 where it is not known,
+	 * as behind what another import took. */
+	uint64_t array_index;
 	unsigned int depth;
 	/* Where the array ends: its bracket, in the file, and that one's line.
 	 * Who goes on later comes past it again. */
@@ -180,12 +183,11 @@ struct importer {
 
 	/* CSV; of control, the two of lines */
 	enum csv_state csv;
-	uint8_t delimiter;
-	int quote, comment; /* -1: none */
-	bool csv_doubled;   /* the field has quotes to undouble */
-	size_t csv_begin;   /* of the field's content, from start */
-	size_t csv_line_at; /* of the present line, from start */
-	uint64_t csv_lines; /* line ends seen inside the record */
+	int delimiter, quote, comment; /* -1: none */
+	bool csv_doubled;              /* the field has quotes to undouble */
+	size_t csv_begin;              /* of the field's content, from start */
+	size_t csv_line_at;            /* of the present line, from start */
+	uint64_t csv_lines;            /* line ends seen inside the record */
 
 	/* JSON lines */
 	struct json json;

@@ -440,8 +440,11 @@ bool applier_lacks_array(const struct applier *a)
  * or null, has none. 0 or a refusal. */
 static int begin_elements(struct applier *a, const struct statement *explode)
 {
+	/* Without steps: the record itself. */
+	static const struct field all = { .kind = FIELD_NAME };
+	const struct piece *p = explode->name.pieces;
 	const struct field *f =
-		&a->recipe->fields.items[explode->name.pieces->field];
+		p->is_field ? &a->recipe->fields.items[p->field] : &all;
 	const struct json_node *n = record_node(&a->record, f);
 
 	a->begun = false;
@@ -481,6 +484,14 @@ int applier_next(struct applier *a, struct recipe_rows *rows)
 		a->record.index++;
 	a->record.element = a->elements;
 	a->elements = json_next(a->record.json, a->elements);
+	if (a->record.exploded->step_count == 0 &&
+	    a->record.element->type != JSON_OBJECT)
+		return fail(ERR_bad_line,
+			    "member \"%.*s\": a record is a JSON object",
+			    (int)(a->record.element->key.size < 100
+					  ? a->record.element->key.size
+					  : 100),
+			    a->record.element->key.data);
 	return apply_record(a, rows);
 }
 

@@ -3,6 +3,7 @@
 
 #include "store/base/err.h"
 #include "store/text/recipe/apply_state.h"
+#include "store/text/value/name_list.h"
 
 /* Marks what a template uses. */
 static void use(struct fields *fields, const struct template *t, bool optional)
@@ -55,14 +56,20 @@ static void mark(struct recipe *r)
 static int lacks_field(struct bytes name, const struct bytes *names,
 		       size_t count)
 {
-	const char *hint = "";
+	struct name_list has = { .count = 0 };
+	const char *hint = "; it has ";
+	size_t i;
 
 	if (count > 0 && bytes_starts_with(names[0], BYTES_LITERAL("#")))
 		hint = "; it begins with #: comment='#' passes over such lines";
 	else if (count == 1)
 		hint = "; it is one field: is it CSV, and the delimiter right?";
-	return fail(ERR_bad_argument, "the header has no field \"%.*s\"%s",
-		    (int)(name.size < 200 ? name.size : 200), name.data, hint);
+	else
+		for (i = 0; i < count; i++)
+			name_list_add(&has, names[i]);
+	return fail(ERR_bad_argument, "the header has no field \"%.*s\"%s%s",
+		    (int)(name.size < 100 ? name.size : 100), name.data, hint,
+		    has.text);
 }
 
 static int wrong_header(struct bytes name, const char *why)

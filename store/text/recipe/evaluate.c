@@ -4,6 +4,7 @@
 #include "store/base/err.h"
 #include "store/text/function/time_format.h"
 #include "store/text/recipe/evaluate.h"
+#include "store/text/value/name_list.h"
 
 void evaluation_release(struct evaluation *e)
 {
@@ -113,6 +114,46 @@ static int check_delimiter(const struct evaluation *e, const struct piece *p,
 	return refuse(e, p, message);
 }
 
+/* Whether n, which may be NULL, is an object with such a member. */
+static bool has_member(const struct json *j, const struct json_node *n,
+		       struct bytes name)
+{
+	if (!n || n->type != JSON_OBJECT)
+		return false;
+	for (n = json_first(j, n); n; n = json_next(j, n))
+		if (bytes_equal(n->key, name))
+			return true;
+	return false;
+}
+
+/* A field of the key is absent. Of JSON, whose names no header tells: where it
+ * is in what explode has taken out, or what there is. */
+static int refuse_absent(const struct evaluation *e, const struct piece *p)
+{
+	static const char absent[] = "it is absent, and the row key needs it";
+	const struct record *r = e->record;
+	const struct field *f = &e->fields->items[p->field];
+	const struct json_node *n;
+	struct name_list has = { .count = 0 };
+	char why[400];
+
+	if (!r->root || f->kind != FIELD_NAME ||
+	    has_member(r->json, r->root, f->steps[0].key))
+		return refuse(e, p, absent);
+	if (has_member(r->json, r->element, f->steps[0].key)) {
+		snprintf(why, sizeof(why), "%s; {%.*s.%.*s} is there", absent,
+			 (int)r->exploded->name.size, r->exploded->name.data,
+			 (int)f->name.size, f->name.data);
+		return refuse(e, p, why);
+	}
+	n = r->element && r->exploded->step_count == 0 ? r->element : r->root;
+	for (n = json_first(r->json, n); n; n = json_next(r->json, n))
+		name_list_add(&has, n->key);
+	snprintf(why, sizeof(why), "%s; the record has %s", absent,
+		 has.count ? has.text : "none");
+	return refuse(e, p, why);
+}
+
 int evaluate_key(struct evaluation *e, const struct template *t,
 		 struct buf *out)
 {
@@ -129,9 +170,7 @@ int evaluate_key(struct evaluation *e, const struct template *t,
 		if (err < 0)
 			return err;
 		if (v.absent)
-			return refuse(e, p,
-				      "it is absent, and the row key needs "
-				      "it");
+			return refuse_absent(e, p);
 		if (v.text.size == 0)
 			return refuse(e, p,
 				      "it is empty, and the row key needs it");

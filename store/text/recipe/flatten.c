@@ -85,7 +85,8 @@ int flatten(const struct record *r, const struct fields *fields,
 	struct walk w = {
 		.record = r, .fields = fields, .leaf = leaf, .context = context
 	};
-	int err = walk_object(&w, r->root);
+	bool all = r->element && r->exploded->step_count == 0;
+	int err = walk_object(&w, all ? r->element : r->root);
 
 	buf_release(&w.name);
 	return err;

@@ -12,9 +12,9 @@ int recipe_new(struct recipe **out)
 	*out = r;
 	if (!r)
 		return -ENOMEM;
-	r->source = (struct recipe_source){ .delimiter = -1,
+	r->source = (struct recipe_source){ .delimiter = RECIPE_ITS_OWN,
 					    .quote = '"',
-					    .comment = -1 };
+					    .comment = RECIPE_NO_BYTE };
 	return 0;
 }
 
@@ -99,6 +99,11 @@ static int add_line(struct recipe *r, const struct line *l)
 				  "unknown statement; there are key at set "
 				  "rest add skip explode, and format header "
 				  "delimiter quote comment bytes short zone");
+	if (kind == STATEMENT_EXPLODE && r->exploded)
+		return line_wrong(l, &l->words[0], 0,
+				  "a recipe explodes once; what lies deeper "
+				  "has to be taken apart before, by jq, say");
+	r->exploded |= kind == STATEMENT_EXPLODE;
 	err = statement_parse(r, l, kind, &s);
 	if (!err)
 		err = keep(r, &s);
@@ -119,6 +124,7 @@ int recipe_parse(struct recipe *r, struct bytes text, const char *name)
 		return fail(ERR_bad_argument, "%s: a recipe is text", name);
 	if (bytes_starts_with(text, BYTES_LITERAL("\xef\xbb\xbf")))
 		text = bytes_after(text, 3);
+	r->exploded = false;
 	while (!err && text.size > 0) {
 		const uint8_t *end = memchr(text.data, '\n', text.size);
 		size_t size = end ? (size_t)(end - text.data) : text.size;
@@ -134,6 +140,8 @@ int recipe_parse(struct recipe *r, struct bytes text, const char *name)
 		free(l.memory);
 		text = bytes_after(text, end ? size + 1 : size);
 	}
+	/* Words replace what it says. */
+	r->exploded = false;
 	return err;
 }
 
@@ -203,6 +211,17 @@ bool recipe_has_key(const struct recipe *r)
 	return recipe_find(r, STATEMENT_KEY);
 }
 
+bool recipe_fixed_key(const struct recipe *r, struct bytes *key)
+{
+	size_t i;
+
+	for (i = 0; i < r->count; i++)
+		if (r->items[i].kind == STATEMENT_KEY &&
+		    template_is_text(&r->items[i].name, key))
+			return true;
+	return false;
+}
+
 /* Whether both set one column of one row in each record; one whose value may be
  * absent may stand in for another. */
 static bool set_the_same(const struct statement *a, const struct statement *b)
@@ -258,6 +277,12 @@ int recipe_check(struct recipe *r)
 		return fail(ERR_bad_argument,
 			    "{$name} is of what explode takes apart, which the "
 			    "recipe does not say");
+	if (r->source.format == RECIPE_TSV &&
+	    r->source.delimiter != RECIPE_ITS_OWN &&
+	    r->source.delimiter != '\t')
+		return fail(ERR_bad_argument,
+			    "TSV is parted by tabs; where another delimiter "
+			    "does, say format csv");
 	return check_columns(r);
 }
 

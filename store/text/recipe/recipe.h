@@ -38,13 +38,16 @@ enum recipe_header {
 	RECIPE_NAMES,     /* the recipe has them */
 };
 
+#define RECIPE_NO_BYTE (-1) /* a line is one field, of the delimiter */
+#define RECIPE_ITS_OWN (-2) /* that of the format */
+
 struct recipe_source {
 	enum recipe_format format;
 	enum recipe_header header;
 	struct bytes names; /* of RECIPE_NAMES, parted by commas */
-	int delimiter;      /* a byte; -1: that of the format */
-	int quote;          /* a byte; -1: none */
-	int comment;        /* begins a line to be passed over; -1: none */
+	int delimiter;      /* a byte; or one of the two below */
+	int quote;          /* a byte, or RECIPE_NO_BYTE */
+	int comment;        /* begins a line to be passed over; the same */
 	bool base64;        /* every field is */
 	bool short_absent;  /* fields that a record is short of are absent */
 	int zone_s;         /* of times that tell none, east of Greenwich */
@@ -67,6 +70,10 @@ int recipe_add_word(struct recipe *r, const char *argument);
 
 /* Whether it has a key, without which it makes no rows. */
 bool recipe_has_key(const struct recipe *r);
+
+/* Whether it has a key of which no field is a part, which all records share:
+ * then *key is the first such. */
+bool recipe_fixed_key(const struct recipe *r, struct bytes *key);
 
 /* Whether it is whole: has a key, each row has cells, and no two statements set
  * one column to texts. To be called before it is used. -ERR_bad_argument. */

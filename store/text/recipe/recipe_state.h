@@ -48,6 +48,7 @@ struct recipe {
 	size_t count;
 	struct fields fields;
 	struct recipe_source source;
+	bool exploded; /* by the present text or by words behind it */
 };
 
 /* The one statement of a kind that replaces those before; NULL if there is

@@ -154,7 +154,8 @@ static int parse_skip(struct recipe *r, const struct line *l,
 	return condition_parse(l, 1, &r->fields, &s->condition);
 }
 
-/* Its field is no column: JSON alone has arrays and objects. */
+/* Its field is no column: JSON alone has arrays and objects. All of a record is
+ * the text of a dot. */
 static int parse_explode(struct recipe *r, const struct line *l,
 			 struct statement *s)
 {
@@ -162,14 +163,18 @@ static int parse_explode(struct recipe *r, const struct line *l,
 				 "here a field has to follow, as {items}",
 				 &s->name);
 	const struct piece *p = s->name.pieces;
+	struct bytes text;
 
 	if (err < 0)
 		return err;
+	if (template_is_text(&s->name, &text) &&
+	    bytes_equal(text, BYTES_LITERAL(".")))
+		return end_of(l, 2);
 	if (s->name.count != 1 || !p->is_field || p->call_count > 0 ||
 	    r->fields.items[p->field].kind != FIELD_NAME)
 		return line_wrong(l, &l->words[1], 0,
 				  "here one field by its name has to stand, as "
-				  "{items}");
+				  "{items}, or . for all of a record");
 	return end_of(l, 2);
 }
 
@@ -238,7 +243,7 @@ static int parse_byte(const struct line *l, int *out)
 	struct bytes text = l->count == 2 ? l->words[1].text : BYTES_NONE;
 
 	if (bytes_equal(text, BYTES_LITERAL("none")))
-		*out = -1;
+		*out = RECIPE_NO_BYTE;
 	else if (bytes_equal(text, BYTES_LITERAL("\\t")))
 		*out = '\t';
 	else if (text.size == 1 && text.data[0] != '\n')
