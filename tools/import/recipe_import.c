@@ -354,7 +354,6 @@ static int run_import(struct verb_call *c, struct recipe_import *r)
 	o.err = recipe_import_feed(c, r, im);
 	o.result = importer_result(im);
 	o.rows = o.result->row_count;
-	o.lines = buf_bytes(&o.result->refused);
 	o.committed_line = r->resume ? importer_position(im)->line - 1
 				     : o.result->committed_line;
 	o.has_before = r->resume && importer_position(im)->offset > 0;

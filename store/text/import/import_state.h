@@ -30,6 +30,10 @@
 #define IMPORT_BATCH_MUTATIONS 10000
 #define IMPORT_BATCH_SIZE (1 << 20)
 
+/* What one write may have in bytes, of which values that are large are none. */
+#define IMPORT_WRITE_MAX (UINT32_C(256) << 20)
+#define IMPORT_VALUE_LARGE (64 << 10)
+
 /* Refused lines that are kept with their reasons; more are only counted. */
 #define IMPORT_REFUSED_MAX 1000
 
@@ -156,6 +160,7 @@ struct importer {
 	uint64_t window_us, window_bytes; /* where the rate is counted from */
 	uint64_t shown_us, shown_bytes;   /* when load began or was published */
 	int failed;                       /* the error that ended the import */
+	bool is_lost; /* of what was handed on, so the rest is not to go on */
 	uint64_t noted_rows, noted_bytes, noted_refused; /* by the store */
 
 	struct buf input;    /* owned, or the spill's */
