@@ -89,7 +89,7 @@ check "is told" grep -q '^line 2: unknown family "nope"' "$i/last"
 check "a walk through .import ends" sh -c "find '$i' >/dev/null"
 
 # A daemon killed in the middle of an import: every line that a write took is
-# there, none by half. With 4 MiB in two seconds it would become a bulk load,
+# there, none by half. With 2 MiB in a second it would become a bulk load,
 # whose lines are there after fsync: so it slows down before that.
 cat >feed.py <<'PYTHON'
 import os, sys, time

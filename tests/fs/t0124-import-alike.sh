@@ -1,7 +1,7 @@
 #!/bin/bash
 # What an import by a recipe refuses, takes and commits, the same without a mount
 # and through one: a record that is too large for a write, a table that changes
-# while it runs.
+# while it runs, rows that come slowly, a writer that is killed.
 . "$(dirname "$0")/lib.sh"
 export TABLETFS_STORE=$store
 sum() {
@@ -65,7 +65,7 @@ changes() {
 	{
 		head -n 20001 ids.csv
 		for ((i = 0; i < 100; i++)); do
-			[ "$(T count changes prefix=r)" -ge 10000 ] && break
+			[ "$(T count changes prefix=r)" = 20000 ] && break
 			sleep 0.1
 		done
 		T deletefamily changes f
@@ -74,11 +74,55 @@ changes() {
 	wait $pid
 	same "$way: the import ends there" 2 $?
 	told 'table "changes" was dropped or changed while the import ran: unknown family "f"'
+	told "committed up to fifo$way:20001"
 	same "$way: no record is to blame" "0 0" \
 		"$(cat rej | wc -c) $(cat rej.reasons | wc -c)"
+	same "$way: nothing behind it is in" 20000 "$(sum changes)"
+}
+# slow NAME: a record each half a second, nine of them; slow NAME gzip.
+slow() {
+	python3 -uc 'import gzip, sys, time
+out = sys.stdout.buffer
+if sys.argv[2:]:
+    out = gzip.GzipFile(fileobj=out, mode="wb")
+out.write(b"id,v\n")
+for i in range(9):
+    out.write(b"%s%d,x\n" % (sys.argv[1].encode(), i))
+    out.flush()
+    time.sleep(0.5)' "$@" 2>/dev/null
+}
+# seen NAME LEAST: soon so many of them are seen, while the others still come.
+seen() {
+	local i
+	for ((i = 0; i < 25; i++)); do
+		sleep 0.1
+		[ "$(T count slow prefix="$1")" -ge "$2" ] && break
+	done
+	check "$1: rows are seen as they come" [ "$i" -lt 25 ]
 }
 
 too_large free
+T createtable slow families=f >/dev/null
+words=(slow - format=csv key={id} rest=f)
+# dies NAME WORD...: an import of what comes is killed.
+dies() {
+	local way=$1 pid count
+	shift
+	"$TABLETFS" import "$@" quiet=yes 2>/dev/null <&0 &
+	pid=$!
+	sleep 2.5
+	kill -9 $pid
+	wait $pid 2>/dev/null
+	count=$(T count slow prefix="$way")
+	check "$way: what came before a kill is in: $count" \
+		[ "$count" -ge 2 -a "$count" -lt 9 ]
+}
+dies plain "${words[@]}" < <(slow plain)
+dies resume "${words[@]}" resume=s < <(slow resume)
+dies gzip "${words[@]}" < <(slow gzip gzip)
+dies cbt slow - column-family=f < <(slow cbt | sed -u 's/id,v/,v/')
+T deleteallrows slow
+
 start_mount || exit 1
 too_large mounted
 changes plain
@@ -88,3 +132,26 @@ T createfamily changes f
 status 0 "the same goes on" T import changes ids.csv format=csv key='r{id}' \
 	set='f:v {id}' key=all add='n:x 1' rejects=rej resume=changes
 same "with each record once" 40000 "$(sum changes)"
+T recipe slow set r - >/dev/null < <(printf 'key {id}\nrest f\n')
+slow plain | T import "${words[@]}" 2>/dev/null &
+pids=$!
+slow resume | T import "${words[@]}" resume=m 2>/dev/null &
+pids="$pids $!"
+slow file >"$m/slow/.import/recipe/r/csv" &
+pids="$pids $!"
+# Enough at once for a bulk load, and then slow.
+python3 -c 'import os, sys, time
+fd = os.open(sys.argv[1], os.O_WRONLY)
+os.write(fd, b"id,v\n" + b"".join(b"big%05d,x\n" % i for i in range(9000)))
+for i in range(40):
+    os.write(fd, b"big1%d,x\n" % i)
+    time.sleep(0.1)' "$m/slow/.import/recipe/r/csv" &
+pids="$pids $!"
+seen plain 2
+seen resume 2
+seen file 2
+seen big 9000
+wait $pids
+same "and all in the end" "9 9 9 9040" "$(for name in plain resume file big; do
+	T count slow prefix=$name
+done | xargs)"

@@ -415,14 +415,7 @@ int importer_begin_file(struct importer *im, struct bytes file,
 
 int importer_settle(struct importer *im)
 {
-	int err;
-
-	if (im->failed < 0)
-		return im->failed;
-	err = import_hand_on(im);
-	if (err == 0 && im->store)
-		err = store_settle(im->store);
-	return end_call(im, err);
+	return im->failed < 0 ? im->failed : end_call(im, import_settle(im));
 }
 
 int importer_mark(struct importer *im, const struct import_position *upto)

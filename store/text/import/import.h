@@ -142,8 +142,10 @@ void importer_free(struct importer *im);
  * MiB; the result says how far it came. */
 int importer_feed(struct importer *im, struct bytes data);
 
-/* Commits what is whole and pending, unless it goes by bulk load, as a long
- * import does: that is committed by the next flush or finish. */
+/* Commits what is whole and pending, or with emit hands it on, unless it goes
+ * by bulk load, as a long import does: that is committed by the next flush or
+ * finish, or here if little has come for a second. Whoever calls this each
+ * second has nothing wait that comes slowly. */
 int importer_settle(struct importer *im);
 
 /* Of one with resume and without a recipe, whose rows belong together between

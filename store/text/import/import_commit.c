@@ -134,6 +134,18 @@ int import_hand_on(struct importer *im)
 	return err;
 }
 
+/* Rows behind the last mark wait for the next. */
+int import_settle(struct importer *im)
+{
+	int err = im->resume.by_marks ? choose_way(im) : import_hand_on(im);
+
+	/* It begins no second load when nothing more comes. */
+	im->feed_size = 0;
+	if (err == 0 && im->store)
+		err = store_settle(im->store);
+	return err;
+}
+
 int import_hand_on_marked(struct importer *im)
 {
 	int err = import_hand_on(im);

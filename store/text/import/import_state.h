@@ -41,8 +41,8 @@
  * many bytes have come within a window of time; if fewer have come at the end
  * of a window, it goes by the log again. */
 #define IMPORT_LOAD_FEED (64 << 10)
-#define IMPORT_LOAD_RATE (UINT64_C(4) << 20)
-#define IMPORT_LOAD_WINDOW_US 2000000
+#define IMPORT_LOAD_RATE (UINT64_C(2) << 20)
+#define IMPORT_LOAD_WINDOW_US 1000000
 
 /* What was loaded is published after so many bytes, or so long. */
 #define IMPORT_PUBLISH_SIZE (UINT64_C(256) << 20)
