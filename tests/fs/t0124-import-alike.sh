@@ -79,7 +79,8 @@ changes() {
 		"$(cat rej | wc -c) $(cat rej.reasons | wc -c)"
 	same "$way: nothing behind it is in" 20000 "$(sum changes)"
 }
-# slow NAME: a record each half a second, nine of them; slow NAME gzip.
+# slow NAME [gzip]: a record each half a second, nine of them; NAME.sent tells
+# that four have gone.
 slow() {
 	python3 -uc 'import gzip, sys, time
 out = sys.stdout.buffer
@@ -89,6 +90,8 @@ out.write(b"id,v\n")
 for i in range(9):
     out.write(b"%s%d,x\n" % (sys.argv[1].encode(), i))
     out.flush()
+    if i == 3:
+        open(sys.argv[1] + ".sent", "w").close()
     time.sleep(0.5)' "$@" 2>/dev/null
 }
 # seen NAME LEAST: soon so many of them are seen, while the others still come.
@@ -106,11 +109,15 @@ T createtable slow families=f >/dev/null
 words=(slow - format=csv key={id} rest=f)
 # dies NAME WORD...: an import of what comes is killed.
 dies() {
-	local way=$1 pid count
+	local way=$1 pid count i
 	shift
 	"$TABLETFS" import "$@" quiet=yes 2>/dev/null <&0 &
 	pid=$!
-	sleep 2.5
+	for ((i = 0; i < 300; i++)); do
+		[ -e "$way.sent" ] && break
+		sleep 0.1
+	done
+	sleep 1.5
 	kill -9 $pid
 	wait $pid 2>/dev/null
 	count=$(T count slow prefix="$way")
