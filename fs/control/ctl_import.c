@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "fs/cells/loop.h"
 #include "fs/cells/notify.h"
 #include "fs/cells/space.h"
 #include "fs/control/batch_frames.h"
@@ -26,8 +27,9 @@
  * Each file tells by a read how its own import goes, and .import/last how that
  * does which began last in the table.
  *
- * A bulk load whose writer falls silent is published by a thread that looks
- * after those that are open, so that what a stream has sent is seen and kept.
+ * A bulk load whose writer becomes slow or falls silent is published by a
+ * thread that looks after those that are open, so that what a stream has sent
+ * is seen and kept.
  *
  * A close by who wrote last, in the middle of a line, is taken for the end of
  * the input; between lines it need not be, for shells close duplicates of a
@@ -35,6 +37,8 @@
  * whole lines and leave a part of one. So does each close after ftruncate to 0,
  * until one to another length: by that a writer says that its input has come to
  * its end, wherever in a record that is, and that it was not killed before.
+ * Of one that has not said so, and whose process a signal ends, the part of a
+ * record is left out, too, where that can be seen.
  */
 
 /* How an import goes or went. Guarded by imports.lock. */
@@ -49,9 +53,9 @@ struct import_record {
 	uint32_t table_id;
 };
 
-/* For how long a writer is silent before what it loaded is published, and how
- * often that is looked at. */
-#define SILENCE_NS ((uint64_t)1000000000)
+/* For how long rows of a load are unseen before it is asked whether they still
+ * come fast, and how often that is looked at. */
+#define UNSEEN_NS ((uint64_t)1000000000)
 #define LOOK_MS 200
 
 struct imports {
@@ -74,11 +78,12 @@ struct import_file {
 	bool at_line_start; /* nothing or a newline came last */
 	bool is_guarded;    /* no close is the end of the input */
 	bool is_over;       /* the next one is */
-	bool is_cut;        /* a write was refused since the last one taken */
+	bool is_cut;        /* a write was refused since the last one taken, or
+			       a signal has ended its writer */
 	uint64_t held_size; /* of importer, as fs->uncommitted has it */
 	uint64_t told_rows; /* row_count when the kernel was last told */
-	/* When the last write left rows unseen; 0: none are. Written with the
-	 * ctl_file's lock held, read by anybody. */
+	/* Since when there are rows that nobody sees; 0: there are none.
+	 * Written with the ctl_file's lock held, read by anybody. */
 	_Atomic uint64_t unseen_ns;
 	struct ctl_file *file; /* whose state it is */
 	bool is_listed;        /* among imports.loads; by imports.lock */
@@ -374,9 +379,10 @@ static int settle(struct fs *fs, struct ctl_file *f, int err, bool done)
 		im->failed = err;
 	update_record(fs, im, done);
 	count_held(fs, im, importer_held_size(im->importer));
-	im->unseen_ns = !im->failed && importer_has_unseen(im->importer)
-				? histogram_now_ns()
-				: 0;
+	if (im->failed || !importer_has_unseen(im->importer))
+		im->unseen_ns = 0;
+	else if (!im->unseen_ns)
+		im->unseen_ns = histogram_now_ns();
 	if (rows != im->told_rows) {
 		im->told_rows = rows;
 		fs_changed_outside(fs);
@@ -385,26 +391,26 @@ static int settle(struct fs *fs, struct ctl_file *f, int err, bool done)
 	return err;
 }
 
-/* Whether rows wait for a writer that has said nothing for a while. */
-static bool is_silent(const struct import_file *im)
+/* Whether rows of a load have waited for a while. */
+static bool is_waiting(const struct import_file *im)
 {
 	uint64_t since = im->unseen_ns;
 
-	return since && histogram_now_ns() - since >= SILENCE_NS;
+	return since && histogram_now_ns() - since >= UNSEEN_NS;
 }
 
-/* Publishes what im has loaded, durably, if its writer is silent. Nobody is
+/* Publishes what im has loaded, durably, unless its writer is fast. Nobody is
  * there to be told of an error, which ends the import. */
-static void publish_silent(struct fs *fs, struct import_file *im)
+static void publish_slow(struct fs *fs, struct import_file *im)
 {
 	int err;
 
-	/* Who has the lock is not silent. */
-	if (!is_silent(im) || pthread_mutex_trylock(&im->file->lock))
+	/* Who has the lock is writing, and looks by itself. */
+	if (!is_waiting(im) || pthread_mutex_trylock(&im->file->lock))
 		return;
-	if (is_silent(im)) {
+	if (is_waiting(im)) {
 		err_clear();
-		err = importer_flush(im->importer, true);
+		err = importer_settle(im->importer);
 		settle(fs, im->file, err, false);
 		if (err)
 			fs_log_error(fs, im->file->node, NULL, err);
@@ -423,7 +429,7 @@ static void look_at_loads(void *context)
 	for (im = imports->loads; im; im = im->next) {
 		imports->looked_at = im;
 		pthread_mutex_unlock(&imports->lock);
-		publish_silent(fs, im);
+		publish_slow(fs, im);
 		pthread_mutex_lock(&imports->lock);
 		imports->looked_at = NULL;
 		pthread_cond_broadcast(&imports->looked);
@@ -582,6 +588,7 @@ static int import_commit(struct fs *fs, struct ctl_file *f, bool at_end,
 	if (im->ended) {
 		err = sync ? store_sync(fs->store) : 0;
 	} else {
+		im->is_cut |= at_end && loop_is_killed();
 		im->ended = at_end && (im->is_over || !im->at_line_start) &&
 			    !im->is_guarded && !im->is_cut;
 		err = commit_lines(fs, f, im->ended, sync);
@@ -616,8 +623,8 @@ static void import_truncate(struct ctl_file *f, uint64_t size)
 	im->is_over = size > 0;
 }
 
-/* As ctl_ops.release. Unless guarded, what a killed writer left is taken as it
- * is. */
+/* As ctl_ops.release. Unless guarded or cut off, what a writer left is taken as
+ * it is. */
 static void import_release(struct fs *fs, struct ctl_file *f)
 {
 	struct import_file *im = f->state;

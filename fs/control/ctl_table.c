@@ -70,6 +70,7 @@ static const struct ctl_entry entries[] = {
 	/* Steps of .import, then its files, ctl_import.c. */
 	{ NODE_IMPORT, "family", NODE_IMPORT_STEP, DIR_R },
 	{ NODE_IMPORT, "timestamp", NODE_IMPORT_STEP, DIR_R },
+	{ NODE_IMPORT, "on-error", NODE_IMPORT_STEP, DIR_R },
 	{ NODE_IMPORT, "resume", NODE_IMPORT_STEP, DIR_R },
 	{ NODE_IMPORT, "recipe", NODE_IMPORT_STEP, DIR_R },
 	{ NODE_IMPORT, "data", NODE_IMPORT_FILE, S_IFREG | 0600 },
@@ -134,8 +135,10 @@ static bool is_offered_import(struct fs *fs, struct node *directory,
 		return resume && !strcmp(entry->name, "batch");
 	if (recipe || is_data)
 		return recipe;
-	/* Other steps are about CSV and TSV. */
-	return first || strcmp(entry->name, "jsonl") != 0;
+	/* Lines of JSON tell their families and times themselves. */
+	return strcmp(entry->name, "jsonl") != 0 ||
+	       (!query_has_step(fs, directory, "family") &&
+		!query_has_step(fs, directory, "timestamp"));
 }
 
 bool ctl_is_offered(struct fs *fs, struct node *directory,

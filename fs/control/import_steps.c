@@ -28,6 +28,10 @@ int import_steps_check(struct bytes name, struct bytes value)
 			       : 0;
 	if (bytes_equal(name, BYTES_LITERAL("family")))
 		return value.size > 0 ? 0 : fail(ENOENT, "an empty family");
+	if (bytes_equal(name, BYTES_LITERAL("on-error")))
+		return bytes_equal(value, BYTES_LITERAL("stop"))
+			       ? 0
+			       : fail(ENOENT, "on-error is stop");
 	return is_value_encoded(value) ||
 			       bytes_equal(value, BYTES_LITERAL("now"))
 		       ? 0
@@ -47,6 +51,8 @@ void import_steps_read(struct node *file, struct import_steps *steps)
 			steps->resume = step.value;
 		else if (bytes_equal(step.name, BYTES_LITERAL("recipe")))
 			steps->recipe = step.value;
+		else if (bytes_equal(step.name, BYTES_LITERAL("on-error")))
+			steps->stop = true;
 		else
 			steps->value_timestamps = is_value_encoded(step.value);
 	}
@@ -135,6 +141,8 @@ int import_steps_open(struct fs *fs, const struct place *place,
 		.family = steps->family,
 		.resume = steps->resume,
 		.value_timestamps = steps->value_timestamps,
+		/* No row of a batch is behind its position unless it is in. */
+		.strict = steps->stop || steps->resume.size > 0,
 	};
 	int err;
 

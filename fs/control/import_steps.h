@@ -9,14 +9,15 @@
  * with a value below it:
  *
  *   family/F timestamp/T   of CSV and TSV without a recipe
- *   resume/NAME            batch alone is in it
+ *   on-error/stop          the first wrong line ends it
+ *   resume/NAME            batch alone is in it, which ends so, too
  *   recipe/NAME            a recipe that is stored with the table
  *
  * The last two stand alone.
  */
 struct import_steps {
 	struct bytes family, resume, recipe; /* empty: it is not there */
-	bool value_timestamps;
+	bool value_timestamps, stop;
 };
 
 /* Whether the step called name may have this value: 0, or -ENOENT with the

@@ -78,13 +78,18 @@ errno ENOENT ls "$i/timestamp/now/timestamp"
 errno ENOENT ls "$f/family"
 errno ENOENT ls "$f/jsonl"
 errno ENOENT ls "$f/last"
-same "each step once" "csv timestamp tsv" "$(ls "$f" | xargs)"
+same "each step once" "csv on-error timestamp tsv" "$(ls "$f" | xargs)"
+errno ENOENT ls "$i/on-error/refuse"
+printf '{"row":"%s","set":{"%s":{"q":"1"}}}\n' s5 f s6 nope s7 f >stop.jsonl
+errno ENOENT cp stop.jsonl "$i/on-error/stop/jsonl"
+same "the first wrong line is its end" s5 "$(ls "$m/t" | grep '^s[567]')"
+check "which its report tells" grep -qx 'error unknown family "nope"' "$i/last"
 refuse "an unknown family" cp one.csv "$i/family/nope/csv"
 check "is told" grep -q '^line 2: unknown family "nope"' "$i/last"
 check "a walk through .import ends" sh -c "find '$i' >/dev/null"
 
 # A daemon killed in the middle of an import: every line that a write took is
-# there, none by half. With 4 MiB in two seconds it would become a bulk load,
+# there, none by half. With 2 MiB in a second it would become a bulk load,
 # whose lines are there after fsync: so it slows down before that.
 cat >feed.py <<'PYTHON'
 import os, sys, time

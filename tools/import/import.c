@@ -4,6 +4,7 @@
 #include "tools/import/import.h"
 #include "tools/import/import_report.h"
 #include "tools/import/progress.h"
+#include "tools/import/settle.h"
 #include "tools/import/recipe_import.h"
 #include "tools/import/recipe_words.h"
 #include "tools/verb/stop.h"
@@ -120,14 +121,18 @@ static int feed_all(const struct import_arguments *a, struct importer *im,
 	uint8_t *piece = malloc(PIECE_SIZE);
 	struct progress progress;
 	struct progress_now now;
+	struct settle settle;
 	char detail[512] = "";
 	ssize_t size = 0;
 	int err = piece ? 0 : -ENOMEM;
 
 	stop_begin();
+	settle_begin(&settle, im, in);
 	progress_begin(&progress, a->progress, input_size(a->path));
 	while (!err && (size = input_read(in, piece, PIECE_SIZE)) > 0) {
 		err = importer_feed(im, bytes_of(piece, (size_t)size));
+		if (!err)
+			err = settle_in_time(&settle);
 		now = (struct progress_now){ input_taken(in), true,
 					     result->row_count,
 					     result->refused_count };

@@ -6,6 +6,7 @@
 #include "tools/import/recipe_import.h"
 #include "tools/import/recipe_report.h"
 #include "tools/import/recipe_words.h"
+#include "tools/import/settle.h"
 #include "tools/verb/stop.h"
 
 #define PIECE_SIZE (1 << 20)
@@ -182,9 +183,11 @@ static int feed_input(const struct recipe_import *r, struct importer *im,
 	const struct import_result *result = importer_result(im);
 	uint8_t *piece = malloc(PIECE_SIZE);
 	struct progress_now now;
+	struct settle settle;
 	ssize_t size;
 	int err = piece ? 0 : -ENOMEM;
 
+	settle_begin(&settle, im, in);
 	while (!err && !has_enough(r)) {
 		size = input_read(in, piece, PIECE_SIZE);
 		err = stop_check();
@@ -193,6 +196,8 @@ static int feed_input(const struct recipe_import *r, struct importer *im,
 		err = size < 0 ? (int)size
 			       : importer_feed(im,
 					       bytes_of(piece, (size_t)size));
+		if (!err)
+			err = settle_in_time(&settle);
 		now = (struct progress_now){ before + input_taken(in), true,
 					     result->row_count,
 					     result->refused_count };
@@ -354,7 +359,6 @@ static int run_import(struct verb_call *c, struct recipe_import *r)
 	o.err = recipe_import_feed(c, r, im);
 	o.result = importer_result(im);
 	o.rows = o.result->row_count;
-	o.lines = buf_bytes(&o.result->refused);
 	o.committed_line = r->resume ? importer_position(im)->line - 1
 				     : o.result->committed_line;
 	o.has_before = r->resume && importer_position(im)->offset > 0;

@@ -55,11 +55,11 @@ static void tell_known(struct verb_call *c, const struct recipe_import *r,
 
 /* What to do, where nothing is wrong with what was asked for. */
 static void tell_how_on(struct verb_call *c, const struct recipe_import *r,
-			int err)
+			const struct recipe_outcome *o)
 {
-	int number = err_errno(err);
+	int number = err_errno(o->err);
 
-	if (!stop_check() &&
+	if (!stop_check() && !o->is_changed &&
 	    (number == EINVAL || number == ENOENT || number == EACCES ||
 	     number == EISDIR || number == ENOTDIR))
 		return;
@@ -137,7 +137,7 @@ void recipe_tell_counts(struct verb_call *c, const struct recipe_import *r,
 int recipe_report(struct verb_call *c, struct recipe_import *r,
 		  struct recipe_outcome *o)
 {
-	uint64_t refused = o->refused + o->result->refused_count;
+	uint64_t refused = o->result->refused_count;
 	int status = ALL_IN;
 
 	if (o->err < 0) {
@@ -156,7 +156,7 @@ int recipe_report(struct verb_call *c, struct recipe_import *r,
 				       o->rows || r->resume ? o->committed_line
 							    : 0,
 				       o->rows || o->has_before);
-		tell_how_on(c, r, o->err);
+		tell_how_on(c, r, o);
 		status = NOT_FINISHED;
 		/* The error says all. */
 		if (o->is_unsure || (o->rows == 0 && refused == 0))
@@ -167,7 +167,9 @@ int recipe_report(struct verb_call *c, struct recipe_import *r,
 	}
 	recipe_report_header(c, r, o->result);
 	recipe_tell_counts(c, r, o->result);
-	if (import_report(c, o->rows, refused, o->lines) && status == ALL_IN)
+	if (import_report(c, o->rows, refused,
+			  buf_bytes(&o->result->refused)) &&
+	    status == ALL_IN)
 		status = SOME_REFUSED;
 	return status;
 }

@@ -6,11 +6,10 @@
 /* What an import by a recipe became. */
 struct recipe_outcome {
 	const struct import_result *result;
-	uint64_t rows;    /* that came in */
-	uint64_t refused; /* beside those of the result */
-	struct bytes lines;
+	uint64_t rows;           /* that came in */
 	uint64_t committed_line; /* as in the result, of all files together */
 	bool has_before; /* runs before this one took something of the file */
+	bool is_changed; /* what ended it is that the table is another now */
 	bool is_unsure;  /* more may be in: who has them tells no more */
 	int err;         /* what ended it; 0: it came to its end */
 };

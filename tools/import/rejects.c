@@ -14,8 +14,10 @@ static int failed(const struct rejects *r)
 		    r->path);
 }
 
-int rejects_reason(struct rejects *r, struct bytes line)
+/* For import_rejects. */
+static int take_reason(void *context, struct bytes line)
 {
+	struct rejects *r = context;
 	struct whole_file *f = r->reasons;
 	int err = 0;
 
@@ -27,12 +29,6 @@ int rejects_reason(struct rejects *r, struct bytes line)
 	else
 		whole_file_end(f);
 	return err;
-}
-
-/* For import_rejects. */
-static int take_reason(void *context, struct bytes line)
-{
-	return rejects_reason(context, line);
 }
 
 /* For import_rejects: waits for the first refused record. */

@@ -35,9 +35,6 @@ int rejects_open(struct rejects *r, const char *const *inputs,
 /* Before each input: what is known of a header is that of the one before. */
 void rejects_begin_file(struct rejects *r);
 
-/* Adds a line to the reasons. 0 or an error. */
-int rejects_reason(struct rejects *r, struct bytes line);
-
 /* What was added so far outlives the process from now on: 0 or an error. */
 int rejects_flush(struct rejects *r);
 

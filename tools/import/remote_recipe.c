@@ -14,9 +14,6 @@
 /* How often a name that is busy is tried again, ten times a second. */
 #define BUSY_TRIES 100
 
-/* Rows wait for so many bytes, so that the daemon loads them in bulk. */
-#define PIECE_SIZE (1 << 20)
-
 /* 0, or what is wrong as an errno, which control files give as well. */
 static int errno_of(int err)
 {
@@ -137,10 +134,9 @@ struct stream {
 	uint64_t row_count;
 	const struct import_result
 		*result;   /* of the importer that makes them */
-	struct buf points; /* one for each piece that went */
-	/* With resume rows go in frames, each up to a position. */
+	struct buf points; /* one for each time that rows went */
+	/* With resume they go in frames, each up to a position. */
 	bool is_framed;
-	struct rejects *rejects;      /* borrowed */
 	struct import_position begin; /* where the import stood */
 	/* What the daemon told last of lines that are in, and when: seconds of
 	 * CLOCK_MONOTONIC. */
@@ -194,30 +190,17 @@ static void ask(struct stream *s)
 	remote_report_release(&report);
 }
 
-static int drain(struct stream *s)
-{
-	struct point point = { s->row_count, s->result->line_count };
-	int err = rejects_flush(s->rejects);
-
-	/* Lines that are refused and not kept are not passed over. */
-	if (err < 0)
-		return err;
-	if (buf_add(&s->points, &point, sizeof(point)) < 0)
-		return -ENOMEM;
-	add_out(s, buf_bytes(&s->rows));
-	buf_reset(&s->rows);
-	ask(s);
-	return s->failed ? fail(s->failed, "Importing") : 0;
-}
-
-/* For import_options.hand_on. */
-static int send_frame(void *context, const struct import_position *upto)
+/* For import_options.hand_on: rows go, and with resume how far they come. */
+static int send_rows(void *context, const struct import_position *upto)
 {
 	struct stream *s = context;
+	struct point point = { s->row_count, s->result->line_count };
 	struct buf head = BUF_INIT, position = BUF_INIT;
-	int err = import_position_print(upto, &position);
+	int err = buf_add(&s->points, &point, sizeof(point));
 
-	if (!err)
+	if (!err && s->is_framed)
+		err = import_position_print(upto, &position);
+	if (!err && s->is_framed)
 		err = buf_printf(&head, "rows %zu %zu\n", s->rows.size,
 				 position.size);
 	if (!err) {
@@ -233,49 +216,20 @@ static int send_frame(void *context, const struct import_position *upto)
 }
 
 /* For import_options.emit. */
-static int stream_row(void *context, struct bytes line)
+static int add_row(void *context, struct bytes line)
 {
 	struct stream *s = context;
-	int err = buf_add_bytes(&s->rows, line);
 
 	s->row_count++;
-	return err < 0 || s->is_framed || s->rows.size < PIECE_SIZE ? err
-								    : drain(s);
+	return buf_add_bytes(&s->rows, line);
 }
 
-/* Of the daemon's refusals, which are rare, for this process looks first, the
- * numbers are those of rows. */
-static int add_rows_refused(const struct buf *lines, struct rejects *rejects,
-			    struct buf *out)
-{
-	struct bytes rest = buf_bytes(lines);
-	size_t at;
-	int err = 0;
-
-	while (!err && rest.size > 5) {
-		const uint8_t *end = memchr(rest.data, '\n', rest.size);
-		size_t size = end ? (size_t)(end - rest.data) + 1 : rest.size;
-
-		at = out->size;
-		err = buf_add_string(out, "row ");
-		if (!err)
-			err = buf_add(out, rest.data + 5, size - 5);
-		if (!err)
-			err = rejects_reason(
-				rejects,
-				bytes_of(out->data + at, out->size - at - 1));
-		rest = bytes_after(rest, size);
-	}
-	return err;
-}
-
-/* What the daemon and this process refused, and why it ended. The exit
+/* What this process refused, the daemon took, and why it ended. The exit
  * status. Closes s->out. */
 static int tell(struct verb_call *c, struct recipe_import *r, struct stream *s,
 		int err)
 {
 	struct recipe_outcome o = { 0 };
-	struct buf lines = BUF_INIT;
 	struct remote_report report;
 	int status, failed;
 
@@ -286,24 +240,25 @@ static int tell(struct verb_call *c, struct recipe_import *r, struct stream *s,
 		remote_report_release(&report);
 		o.err = failed;
 		o.is_unsure = true;
-		o.lines = buf_bytes(&s->result->refused);
 		o.committed_line = s->told_line;
 		return recipe_report(c, r, &o);
 	}
-	if (report.error.size > 0)
+	/* This process has looked at records, and at the table as it was. */
+	o.is_changed =
+		report.error.size > 0 && (err == -ENOENT || err == -EINVAL);
+	if (o.is_changed)
+		err = fail(ERR_bad_argument,
+			   "table \"%s\" was dropped or changed while "
+			   "the import ran: %s",
+			   r->table, (char *)report.error.data);
+	else if (report.error.size > 0)
 		err = fail(s->failed ? s->failed : EIO, "%s",
 			   (char *)report.error.data);
-	if (buf_add_bytes(&lines, buf_bytes(&s->result->refused)) < 0 ||
-	    add_rows_refused(&report.lines, &r->rejects, &lines) < 0)
-		err = -ENOMEM;
 	o.rows = report.rows;
-	o.refused = report.refused;
-	o.lines = buf_bytes(&lines);
 	o.committed_line = line_told(s, &report);
 	o.has_before = s->is_framed && report.position.offset > 0;
 	o.err = err;
 	status = recipe_report(c, r, &o);
-	buf_release(&lines);
 	remote_report_release(&report);
 	return status;
 }
@@ -314,14 +269,12 @@ static int run(struct verb_call *c, struct recipe_import *r,
 {
 	struct import_options options = recipe_import_options(r);
 	struct importer *im = NULL;
-	int err, status, end, sent = 0;
+	int err, status, end;
 
-	options.emit = stream_row;
+	options.emit = add_row;
+	options.hand_on = send_rows;
 	options.context = s;
-	if (s->is_framed) {
-		options.position = &s->begin;
-		options.hand_on = send_frame;
-	}
+	options.position = s->is_framed ? &s->begin : NULL;
 	options.target = target;
 	err = importer_new(NULL, TEXT_CSV, &options, &im);
 	if (err < 0) {
@@ -331,15 +284,10 @@ static int run(struct verb_call *c, struct recipe_import *r,
 	}
 	s->result = importer_result(im);
 	err = recipe_import_feed(c, r, im);
-	/* After an error of the input, what came before it stays; and what the
-	 * daemon has is committed before it is asked what that is. */
-	if (!s->failed && !s->is_framed)
-		sent = drain(s);
-	end = remote_stream_end(s->out, !s->failed && !sent);
-	if (!err && (s->failed || end) && !sent)
+	/* What the daemon has is committed before it is asked what that is. */
+	end = remote_stream_end(s->out, !s->failed);
+	if (!err && (s->failed || end))
 		err = fail(s->failed ? s->failed : end, "Importing");
-	if (!err)
-		err = sent;
 	status = tell(c, r, s, err);
 	importer_free(im);
 	return status;
@@ -358,8 +306,11 @@ static char *control_path(const struct recipe_import *r)
 			err = name_encode(NAME_VALUE, bytes_string(r->resume),
 					  &path);
 	}
+	/* A row that is refused is no fault of its record, which this process
+	 * has looked at, so it ends the import. */
 	if (!err)
-		err = buf_add_string(&path, r->resume ? "/batch" : "jsonl");
+		err = buf_add_string(&path, r->resume ? "/batch"
+						      : "on-error/stop/jsonl");
 	if (!err)
 		err = buf_terminate(&path);
 	if (err)
@@ -424,9 +375,7 @@ static void tell_closed(struct verb_call *c, const struct served *served,
 static int import(struct verb_call *c, const struct served *served,
 		  struct recipe_import *r)
 {
-	struct stream s = { .out = -1,
-			    .is_framed = r->resume != NULL,
-			    .rejects = &r->rejects };
+	struct stream s = { .out = -1, .is_framed = r->resume != NULL };
 	struct table target;
 	char *path = NULL;
 	int err = target_of(served->root, r, &target), status = NOT_FINISHED;

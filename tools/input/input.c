@@ -99,6 +99,10 @@ int input_open(const char *path, struct input **out)
 	in->buffer = malloc(INPUT_BUFFER_SIZE);
 	err = in->buffer ? open_file(in) : -ENOMEM;
 	if (!err)
+		err = input_fill(in, 1);
+	/* A first line that tells itself does not wait for the next one. */
+	if (!err && in->end > 0 &&
+	    memchr("\x1f\x04\x28\xfd\x42", in->buffer[0], 5))
 		err = input_fill(in, 10);
 	if (!err) {
 		const struct input_kind *kind = kind_of(in);
@@ -123,6 +127,13 @@ void input_close(struct input *in)
 		close(in->fd);
 	free(in->buffer);
 	free(in);
+}
+
+void input_while_waiting(struct input *in, int (*each)(void *context),
+			 void *context)
+{
+	in->waiting = each;
+	in->context = context;
 }
 
 ssize_t input_read(struct input *in, uint8_t *out, size_t size)

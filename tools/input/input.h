@@ -29,6 +29,11 @@ void input_close(struct input *in);
  */
 ssize_t input_read(struct input *in, uint8_t *out, size_t size);
 
+/* While a read waits for bytes each is called some times a second; an error of
+ * it ends the input. */
+void input_while_waiting(struct input *in, int (*each)(void *context),
+			 void *context);
+
 /* How far the file itself was read, in bytes, and its size; 0 of a pipe. */
 uint64_t input_taken(const struct input *in);
 uint64_t input_size(const char *path);

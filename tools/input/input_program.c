@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -158,13 +157,18 @@ static ssize_t read_program(struct input *in, uint8_t *out, size_t size)
 	struct program *p = in->state;
 
 	while (p->pid) {
+		bool has_input = in->at < in->end || in->ended;
 		struct pollfd ready[] = { { p->from, POLLIN, 0 },
 					  { p->to, POLLOUT, 0 } };
 		ssize_t n;
 		int err;
 
-		if (poll(ready, 2, -1) < 0)
-			return failed(in, p->name, errno);
+		/* What it makes of the former is not to wait for the next. */
+		if (!has_input)
+			ready[1] = (struct pollfd){ in->fd, POLLIN, 0 };
+		err = input_poll(in, ready, 2);
+		if (err < 0)
+			return err;
 		if (ready[0].revents) {
 			n = read(p->from, out, size);
 			if (n > 0)

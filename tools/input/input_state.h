@@ -18,7 +18,9 @@ struct input {
 	uint8_t *buffer;
 	size_t at, end; /* in buffer: what was read and not taken yet */
 	const struct input_kind *kind;
-	void *state; /* of the kind */
+	void *state;                   /* of the kind */
+	int (*waiting)(void *context); /* or NULL */
+	void *context;
 };
 
 /* How the bytes of a file are undone. */

@@ -337,14 +337,15 @@ static int consume(struct importer *im, bool final)
  * recipe, what was good before it is committed all the same, of a recipe
  * durably, and the error of the line is told again afterwards, unless
  * committing fails. Not so if a refused record could not be put aside, for what
- * is committed is never read again. */
+ * is committed is never read again; nor if committing was what failed, for that
+ * would leave out what it has lost. */
 static int make_final(struct importer *im, int err)
 {
 	char detail[512];
 
 	im->failed = err;
 	if ((im->strict || im->recipe) && import_is_refusable(err) &&
-	    !im->by.rejects_failed) {
+	    !im->by.rejects_failed && !im->is_lost) {
 		strncpy(detail, err_detail(), sizeof(detail) - 1);
 		detail[sizeof(detail) - 1] = 0;
 		err = import_commit(im, im->recipe != NULL);
@@ -414,14 +415,7 @@ int importer_begin_file(struct importer *im, struct bytes file,
 
 int importer_settle(struct importer *im)
 {
-	int err;
-
-	if (im->failed < 0)
-		return im->failed;
-	err = import_hand_on(im);
-	if (err == 0 && im->store)
-		err = store_settle(im->store);
-	return end_call(im, err);
+	return im->failed < 0 ? im->failed : end_call(im, import_settle(im));
 }
 
 int importer_mark(struct importer *im, const struct import_position *upto)

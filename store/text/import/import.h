@@ -78,12 +78,13 @@ struct import_options {
 	 * exactly once, whatever happens between. It is of one file, of which
 	 * bytes may come behind those that there were. */
 	struct bytes resume;
-	/* With emit and resume: where it stands, NULL at its beginning; and
-	 * what takes, each time, up to where the rows come that were emitted
-	 * since the last time. They belong together: some 10,000 cells and a
-	 * megabyte at most, or the rows of one record. */
-	const struct import_position *position;
+	/* With emit: what is told each time that the rows that were emitted
+	 * since the last time are to go on. They are of whole records: some
+	 * 10,000 cells and a megabyte at most, or the rows of one. With resume
+	 * upto is where they come up to, and position where the import stands,
+	 * NULL at its beginning. */
 	int (*hand_on)(void *context, const struct import_position *upto);
+	const struct import_position *position;
 };
 
 struct import_result {
@@ -142,8 +143,10 @@ void importer_free(struct importer *im);
  * MiB; the result says how far it came. */
 int importer_feed(struct importer *im, struct bytes data);
 
-/* Commits what is whole and pending, unless it goes by bulk load, as a long
- * import does: that is committed by the next flush or finish. */
+/* Commits what is whole and pending, or with emit hands it on, unless it goes
+ * by bulk load, as a long import does: that is committed by the next flush or
+ * finish, or here if little has come for a second. Whoever calls this each
+ * second has nothing wait that comes slowly. */
 int importer_settle(struct importer *im);
 
 /* Of one with resume and without a recipe, whose rows belong together between

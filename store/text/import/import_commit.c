@@ -21,6 +21,7 @@ static int publish(struct importer *im)
 
 	if (err == 0)
 		err = store_bulk_publish(im->load);
+	im->is_lost |= err < 0;
 	if (err < 0)
 		return err;
 	import_resume_published(im);
@@ -82,17 +83,16 @@ static int choose_way(struct importer *im)
 	return err;
 }
 
-/* A load takes rows that only set cells. At the first write that does more (it
- * is refused whole) the load is published, so that the order of the lines is
- * kept, and everything from there on goes by the log. */
-int import_hand_on(struct importer *im)
+/* import_hand_on, but for what is lost then. A load takes rows that only set
+ * cells. At the first write that does more (it is refused whole) the load is
+ * published, so that the order of the lines is kept, and everything from there
+ * on goes by the log. */
+static int hand_on(struct importer *im)
 {
 	int err = import_raw_flush(im);
 
-	if (err == 0 && im->w)
-		err = choose_way(im);
-
-	/* Rows that are emitted leave nothing to hand on. */
+	if (err == 0)
+		err = im->w ? choose_way(im) : import_resume_emitted(im);
 	if (err < 0 || !im->w || write_count(im->w) == 0)
 		return err;
 	if (im->load) {
@@ -124,6 +124,26 @@ int import_hand_on(struct importer *im)
 	im->result.committed_line = im->result.line_count;
 	im->pending_rows = im->pending_cells = 0;
 	return 0;
+}
+
+int import_hand_on(struct importer *im)
+{
+	int err = hand_on(im);
+
+	im->is_lost |= err < 0;
+	return err;
+}
+
+/* Rows behind the last mark wait for the next. */
+int import_settle(struct importer *im)
+{
+	int err = im->resume.by_marks ? choose_way(im) : import_hand_on(im);
+
+	/* It begins no second load when nothing more comes. */
+	im->feed_size = 0;
+	if (err == 0 && im->store)
+		err = store_settle(im->store);
+	return err;
 }
 
 int import_hand_on_marked(struct importer *im)
@@ -226,6 +246,9 @@ int import_refuse(struct importer *im, int err)
 
 	if (!import_is_refusable(err) || (im->strict && !im->recipe))
 		return err;
+	/* When it began the families were as the recipe needs them. */
+	if (im->recipe && (err == -ERR_no_family || err == -ERR_type_mismatch))
+		return import_locate(im, err);
 	if (add_reason(im, reason[0] ? reason : err_text(err), &line) < 0)
 		err = -ENOMEM;
 	else if (im->strict)
@@ -243,7 +266,8 @@ int import_add_row(struct importer *im, int (*add)(struct importer *im))
 	int err = add(im);
 
 	if (err >= 0)
-		err = import_resume_room(im);
+		err = import_resume_room(im, write_count(im->w),
+					 write_size(im->w));
 	if (err == -ERR_batch_too_large && before > 0 && !im->resume.by_marks) {
 		write_rewind(im->w, mark);
 		err = import_hand_on(im);
@@ -253,7 +277,8 @@ int import_add_row(struct importer *im, int (*add)(struct importer *im))
 		before = 0;
 		err = add(im);
 		if (err >= 0)
-			err = import_resume_room(im);
+			err = import_resume_room(im, write_count(im->w),
+						 write_size(im->w));
 	}
 	if (err < 0) {
 		write_rewind(im->w, mark);

@@ -32,6 +32,9 @@ int import_add_row(struct importer *im, int (*add)(struct importer *im));
  * empties w. Not durable, and of a load not visible. */
 int import_hand_on(struct importer *im);
 
+/* Hands on what is whole, and ends a load whose input has become slow. */
+int import_settle(struct importer *im);
+
 /* Hands on what goes up to a mark. */
 int import_hand_on_marked(struct importer *im);
 

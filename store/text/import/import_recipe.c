@@ -222,40 +222,48 @@ static int note_set(struct importer *im, uint64_t hash,
 	return f && !gc_keep(family_gc(f), 0, c->us, im->now_us);
 }
 
-/* What is emitted and goes with one position has its bounds. */
-static int make_room(struct importer *im)
+/* Whether a store would take the rows as one write, which it refuses as it adds
+ * them; about, as to bytes. */
+static int check_bounds(const struct importer *im, uint64_t cells,
+			uint64_t bytes)
 {
-	uint64_t cells = 0, bytes = 0;
+	if (cells > STORE_MUTATIONS_MAX)
+		return fail(ERR_batch_too_large, "more than %d changes",
+			    STORE_MUTATIONS_MAX);
+	if (bytes > IMPORT_WRITE_MAX)
+		return fail(ERR_batch_too_large, "more than %u bytes",
+			    IMPORT_WRITE_MAX);
+	return import_resume_room(im, cells, bytes);
+}
+
+/* As JSON. What goes on at once has its bounds. */
+static int emit(struct importer *im)
+{
+	uint64_t cells = 0, bytes = 0, large = 0;
 	size_t i, k;
-	int err = 0;
+	int err;
 
 	for (i = 0; i < im->by.rows.count; i++) {
 		const struct recipe_row *row = &im->by.rows.rows[i];
 
 		cells += row->cell_count;
-		bytes += row->key.size;
-		for (k = 0; k < row->cell_count; k++)
-			bytes += row->cells[k].qualifier.size +
-				 row->cells[k].value.size;
+		for (k = 0; k < row->cell_count; k++) {
+			const struct recipe_cell *c = &row->cells[k];
+
+			bytes += row->key.size + c->qualifier.size +
+				 c->value.size;
+			if (c->value.size >= IMPORT_VALUE_LARGE)
+				large += c->value.size;
+		}
 	}
-	if (im->pending_cells > 0 &&
-	    (im->pending_cells + cells > IMPORT_BATCH_MUTATIONS ||
-	     im->pending_bytes + bytes > IMPORT_BATCH_SIZE)) {
+	err = check_bounds(im, cells, bytes - large);
+	if (err < 0)
+		return import_refuse(im, err);
+	if (im->pending_cells + cells > IMPORT_BATCH_MUTATIONS ||
+	    im->pending_bytes + bytes > IMPORT_BATCH_SIZE)
 		err = import_hand_on(im);
-		if (!err)
-			err = import_resume_settle(im);
-		im->pending_cells = im->pending_bytes = 0;
-	}
 	im->pending_cells += cells;
 	im->pending_bytes += bytes;
-	return err;
-}
-
-/* As JSON. */
-static int emit(struct importer *im)
-{
-	int err = im->resume.hand_on ? make_room(im) : 0;
-
 	return err < 0 ? err : emit_rows(im);
 }
 

@@ -11,7 +11,7 @@
  */
 
 /* What a write may have for a position to have room beside it. */
-#define POSITION_SIZE_LIMIT (((size_t)256 << 20) - 8192)
+#define POSITION_SIZE_LIMIT (IMPORT_WRITE_MAX - 8192)
 
 static bool is_on(const struct importer *im)
 {
@@ -63,14 +63,14 @@ int import_resume_init(struct importer *im,
 	struct import_resume *r = &im->resume;
 	int err;
 
+	r->hand_on = options->hand_on;
+	r->context = options->context;
 	if (options->resume.size == 0)
 		return 0;
 	if (options->resume.size > IMPORT_NAME_MAX)
 		return fail(ERR_bad_argument,
 			    "resume=: a name has %d bytes at most",
 			    IMPORT_NAME_MAX);
-	r->hand_on = options->hand_on;
-	r->context = options->context;
 	r->by_marks = !options->recipe;
 	err = buf_set(&r->name, options->resume);
 	if (err < 0)
@@ -239,10 +239,10 @@ static void note(struct importer *im)
 	note_head(r, &r->now);
 }
 
-int import_resume_room(const struct importer *im)
+int import_resume_room(const struct importer *im, uint64_t count, uint64_t size)
 {
-	if (!is_on(im) || (write_count(im->w) < STORE_MUTATIONS_MAX &&
-			   write_size(im->w) < POSITION_SIZE_LIMIT))
+	if (!is_on(im) ||
+	    (count < STORE_MUTATIONS_MAX && size < POSITION_SIZE_LIMIT))
 		return 0;
 	return fail(ERR_batch_too_large,
 		    "with its position more than %d changes or 256 MiB",
@@ -315,4 +315,15 @@ int import_resume_settle(struct importer *im)
 	if (!err)
 		import_resume_committed(im);
 	return err;
+}
+
+int import_resume_emitted(struct importer *im)
+{
+	struct import_resume *r = &im->resume;
+
+	if (!r->hand_on || im->pending_cells == 0)
+		return 0;
+	im->pending_cells = im->pending_bytes = 0;
+	return is_on(im) ? import_resume_settle(im)
+			 : r->hand_on(r->context, &r->now);
 }

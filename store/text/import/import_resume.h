@@ -33,8 +33,10 @@ bool import_resume_takes_rest(const struct importer *im);
  * is left of a last line. */
 int import_resume_end(struct importer *im);
 
-/* Whether the position will fit into w: 0 or -ERR_batch_too_large. */
-int import_resume_room(const struct importer *im);
+/* Whether the position will fit beside so many changes and bytes into a write:
+ * 0 or -ERR_batch_too_large. */
+int import_resume_room(const struct importer *im, uint64_t count,
+		       uint64_t size);
 
 /* What w holds goes up to here: adds that to w. */
 int import_resume_add(struct importer *im);
@@ -46,8 +48,10 @@ void import_resume_loaded(struct importer *im);
 int import_resume_publish(struct importer *im);
 void import_resume_published(struct importer *im);
 
-/* Commits the position alone, if it is another than what was committed; rows
- * that are emitted are handed on with it. */
+/* Commits the position alone, if it is another than what was committed. */
 int import_resume_settle(struct importer *im);
+
+/* Of any importer: what was emitted goes on, and its position with it. */
+int import_resume_emitted(struct importer *im);
 
 #endif

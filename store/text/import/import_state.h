@@ -30,6 +30,10 @@
 #define IMPORT_BATCH_MUTATIONS 10000
 #define IMPORT_BATCH_SIZE (1 << 20)
 
+/* What one write may have in bytes, of which values that are large are none. */
+#define IMPORT_WRITE_MAX (UINT32_C(256) << 20)
+#define IMPORT_VALUE_LARGE (64 << 10)
+
 /* Refused lines that are kept with their reasons; more are only counted. */
 #define IMPORT_REFUSED_MAX 1000
 
@@ -37,8 +41,8 @@
  * many bytes have come within a window of time; if fewer have come at the end
  * of a window, it goes by the log again. */
 #define IMPORT_LOAD_FEED (64 << 10)
-#define IMPORT_LOAD_RATE (UINT64_C(4) << 20)
-#define IMPORT_LOAD_WINDOW_US 2000000
+#define IMPORT_LOAD_RATE (UINT64_C(2) << 20)
+#define IMPORT_LOAD_WINDOW_US 1000000
 
 /* What was loaded is published after so many bytes, or so long. */
 #define IMPORT_PUBLISH_SIZE (UINT64_C(256) << 20)
@@ -159,6 +163,7 @@ struct importer {
 	uint64_t window_us, window_bytes; /* where the rate is counted from */
 	uint64_t shown_us, shown_bytes;   /* when load began or was published */
 	int failed;                       /* the error that ended the import */
+	bool is_lost; /* of what was handed on, so the rest is not to go on */
 	uint64_t noted_rows, noted_bytes, noted_refused; /* by the store */
 
 	struct buf input;    /* owned, or the spill's */
