@@ -189,6 +189,7 @@ START_TEST(local_nodes_are_listed_in_order_until_they_end)
 	static const char *const names[] = { "m", "a", "z", "ab" };
 	struct node *t = enter(nodes.root, NODE_TABLE, "t");
 	struct names locals = { .names = NULL };
+	bool more;
 	size_t i;
 
 	for (i = 0; i < 4; i++) {
@@ -198,7 +199,9 @@ START_TEST(local_nodes_are_listed_in_order_until_they_end)
 		node_set_local(&nodes, n, true);
 		node_put(&nodes, n);
 	}
-	ck_assert_int_eq(node_add_locals(&nodes, t, &locals), 0);
+	ck_assert_int_eq(
+		node_add_locals(&nodes, t, BYTES_NONE, 100, &locals, &more), 0);
+	ck_assert(!more);
 	names_sort(&locals);
 	ck_assert_uint_eq(locals.count, 4);
 	ck_assert(bytes_equal(locals.names[0], bytes_string("a")));
@@ -278,6 +281,43 @@ START_TEST(a_row_stays_while_something_in_it_is_local)
 END_TEST
 
 /* Seconds of this thread to end count local nodes in the order of making. */
+START_TEST(local_names_come_in_pieces)
+{
+	enum { COUNT = 1000 };
+	struct node *t = enter(nodes.root, NODE_TABLE, "t");
+	struct buf from = BUF_INIT;
+	char name[16];
+	bool more = true;
+	size_t i, listed = 0;
+
+	for (i = 0; i < COUNT; i++) {
+		snprintf(name, sizeof(name), "r%03zu", i * 389 % COUNT);
+		make(t, NODE_ROW, name, 1);
+	}
+	while (more) {
+		struct names piece = { .names = NULL };
+
+		ck_assert_int_eq(node_add_locals(&nodes, t, buf_bytes(&from),
+						 100, &piece, &more),
+				 0);
+		names_sort(&piece);
+		ck_assert_uint_le(piece.memory.size, 104);
+		for (i = 0; i < piece.count; i++) {
+			snprintf(name, sizeof(name), "r%03zu", listed++);
+			ck_assert(bytes_equal(piece.names[i],
+					      bytes_string(name)));
+		}
+		ck_assert_int_eq(buf_set(&from, piece.names[i - 1]), 0);
+		ck_assert_int_eq(buf_add_byte(&from, 0), 0);
+		names_release(&piece);
+	}
+	ck_assert_uint_eq(listed, COUNT);
+	buf_release(&from);
+	node_detach(&nodes, t);
+	node_put(&nodes, t);
+}
+END_TEST
+
 /* As many directories as uid may make, with long names. */
 static int make_all(struct node *t, uid_t uid)
 {
@@ -418,6 +458,7 @@ int main(void)
 		local_nodes_are_listed_in_order_until_they_end,
 		a_commit_makes_the_cell_and_its_directories_real,
 		a_row_stays_while_something_in_it_is_local,
+		local_names_come_in_pieces,
 		local_directories_have_a_bound,
 		kept_directories_have_a_bound,
 		local_nodes_end_in_time_that_does_not_grow,
