@@ -214,7 +214,6 @@ static void count_local(struct nodes *nodes, const struct node *node, bool in)
 
 	if (!node->local || node->kind == NODE_CELL)
 		return;
-	assert(in || (mine->count > 0 && mine->memory >= memory));
 	all->count += in ? 1 : (size_t)-1;
 	all->memory += in ? memory : -memory;
 	mine->count += in ? 1 : (size_t)-1;
@@ -527,40 +526,41 @@ int node_make(struct nodes *nodes, struct node *node, uid_t uid)
 }
 
 /* One that is kept for user goes, any: who removes a tree will not miss it. */
-static void let_go_locked(struct nodes *nodes, uint16_t user)
+static bool let_go_locked(struct nodes *nodes, uint16_t user)
 {
+	size_t left = nodes->bucket_count;
 	struct node *n = NULL;
-	size_t left;
 
-	for (left = nodes->bucket_count; !n && left > 0; left--) {
+	while (!n && left-- > 0) {
 		n = *bucket_of(nodes, nodes->kept_hand++);
 		while (n &&
 		       !(n->made && n->kept && n->user == user && !n->locals))
 			n = n->next;
 	}
 	if (!n)
-		return;
+		return false;
 	n->references++;
 	set_made_locked(nodes, n, false, false, 0);
 	put_locked(nodes, n);
+	return true;
 }
 
 bool node_keep(struct nodes *nodes, struct node *node, uid_t uid)
 {
-	const size_t *all = &nodes->local[true].memory;
 	uint16_t user = share_of(uid);
-	bool is_full;
+	const size_t *all = &nodes->local[true].memory,
+		     *mine = &nodes->users[true][user].memory;
+	bool stay = true;
 
 	pthread_mutex_lock(&nodes->lock);
-	is_full = !node->local &&
-		  (*all >= NODES_KEPT_MAX ||
-		   nodes->users[true][user].memory >= NODES_USER_KEPT_MAX);
-	if (is_full)
-		let_go_locked(nodes, user);
+	while (!node->local &&
+	       (*all >= NODES_KEPT_MAX || *mine >= NODES_USER_KEPT_MAX) &&
+	       let_go_locked(nodes, user))
+		stay = false;
 	if (node->found && (node->local || *all < NODES_KEPT_MAX))
 		set_made_locked(nodes, node, true, true, user);
 	pthread_mutex_unlock(&nodes->lock);
-	return !is_full;
+	return stay && node->local;
 }
 
 void node_know(struct nodes *nodes, struct node *node, uint64_t timestamp_us,

@@ -128,6 +128,19 @@ for n in real[::-501] + real[7::666]:
 c.closedir(at)
 assert sorted(real) == sorted(x for x in os.listdir(d) if x[0] == "m")
 PYTHON
+# Who removes cells alone leaves directories, as many as there may be; beside
+# them rm -r finds what it empties, and mkdir has its own share.
+seq -f '{"row":"k%05g","set":{"f":{"q":"x"}}}' 12000 >"$m/v/.import/jsonl"
+check "cells alone are removed" python3 - "$m/v" <<'PYTHON'
+import os, sys
+for i in range(12000):
+    os.unlink("%s/k%05d/f/q" % (sys.argv[1], i + 1))
+PYTHON
+size=$(sed -n 's/^empty_directory_bytes //p' "$m/.tabletfs/stats")
+check "directories stay: $size" [ $((size >> 20)) -ge 4 -a $((size >> 20)) -le 6 ]
+mkdir -p "$m/v/a/f" "$m/v/b/f" && echo 1 >"$m/v/a/f/q" && echo 2 >"$m/v/b/f/q"
+check "rm -r" rm -r "$m/v/a" "$m/v/b"
+check "mkdir" mkdir "$m/v/new"
 "$TABLETFS" -store "$store" deletetable v
 remount
 

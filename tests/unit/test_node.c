@@ -382,7 +382,7 @@ END_TEST
 START_TEST(kept_directories_have_a_bound)
 {
 	struct node *t = enter(nodes.root, NODE_TABLE, "t");
-	struct node *r;
+	struct node *r, *f;
 	size_t before = nodes.memory;
 	char name[4000];
 	int i;
@@ -394,11 +394,14 @@ START_TEST(kept_directories_have_a_bound)
 		snprintf(name, 20, "%d", i);
 		name[strlen(name)] = 'n';
 		r = enter(t, NODE_ROW, name);
-		all_stay = node_keep(&nodes, r, 1);
-		ck_assert(r->local);
+		f = enter(r, NODE_FAMILY, "f");
+		all_stay = node_keep(&nodes, f, 1);
+		ck_assert(node_keep(&nodes, r, 1));
+		ck_assert(f->local && r->made);
+		node_put(&nodes, f);
 		ck_assert(all_stay ==
 			  (nodes.local[1].memory < NODES_USER_KEPT_MAX ||
-			   nodes.local[1].count == (size_t)i + 1));
+			   nodes.local[1].count == 2 * (size_t)i + 2));
 		node_put(&nodes, r);
 	}
 	ck_assert_uint_lt(nodes.local[1].memory, NODES_USER_KEPT_MAX + 10000);
