@@ -162,11 +162,16 @@ struct memory *store_memory(struct store *s);
 
 /*
  * A descriptor of a new file without a name, on s's volume, for what memory has
- * no room for; the caller's to close. Before data is written there, ask
- * store_scratch_admit for so many bytes: 0, or -ENOSPC when the rest of the
- * disk is kept for compactions.
+ * no room for; to be given back by store_scratch_end. One user has at most a
+ * quarter of the descriptors that the process may have, all have half of them,
+ * so that the store always finds some: -ERR_scratch_full, with the reason. It
+ * is of the user that this thread has named last, else of who runs the process.
+ * Before data is written there, ask store_scratch_admit for so many bytes: 0,
+ * or -ENOSPC when the rest of the disk is kept for compactions.
  */
 int store_scratch(struct store *s);
+void store_scratch_end(struct store *s, int fd);
+void store_scratch_for(uint32_t user);
 int store_scratch_admit(struct store *s, uint64_t size);
 
 /* Whether what was read, or not found, by now may be told: asked for an answer

@@ -144,6 +144,7 @@ void loop_hand_over(void)
 void loop_begin(fuse_req_t req)
 {
 	my_request = req;
+	store_scratch_for(loop_uid());
 }
 
 uid_t loop_uid(void)

@@ -8,6 +8,7 @@ struct readings {
 	uint64_t requests, changes, errors;
 	/* Now. */
 	uint64_t uptime_seconds, nodes, node_bytes, exports;
+	struct nodes_share local;
 };
 
 /* Takes nodes.lock and exports.lock. */
@@ -21,6 +22,9 @@ static void read_figures(struct fs *fs, struct readings *f)
 	pthread_mutex_lock(&fs->nodes.lock);
 	f->nodes = fs->nodes.count;
 	f->node_bytes = fs->nodes.memory;
+	f->local = fs->nodes.local[false];
+	f->local.count += fs->nodes.local[true].count;
+	f->local.memory += fs->nodes.local[true].memory;
 	pthread_mutex_unlock(&fs->nodes.lock);
 	pthread_mutex_lock(&fs->exports.lock);
 	f->exports = fs->exports.count;
@@ -69,14 +73,16 @@ int ctl_print_stats(struct fs *fs, struct buf *out)
 	err = buf_printf(
 		out,
 		"uptime_seconds %llu\nnodes %llu\nnode_bytes %llu\n"
+		"empty_directories %zu\nempty_directory_bytes %zu\n"
 		"exports %llu\n"
 		"requests %llu\nchanges %llu\nerrors %llu\n"
 		"store_device %llu\nstore_inode %llu\ndaemon_pid %d\n"
 		"position %s\n",
 		(unsigned long long)f.uptime_seconds,
 		(unsigned long long)f.nodes, (unsigned long long)f.node_bytes,
-		(unsigned long long)f.exports, (unsigned long long)f.requests,
-		(unsigned long long)f.changes, (unsigned long long)f.errors,
+		f.local.count, f.local.memory, (unsigned long long)f.exports,
+		(unsigned long long)f.requests, (unsigned long long)f.changes,
+		(unsigned long long)f.errors,
 		(unsigned long long)fs->store_device,
 		(unsigned long long)fs->store_inode, (int)getpid(), position);
 	if (!err)
@@ -99,6 +105,10 @@ static void print_mount(const struct readings *r, struct figures *f)
 		      "Names that the kernel keeps, or has open.");
 	figures_level(f, "node_bytes", (double)r->node_bytes,
 		      "Memory that these take.");
+	figures_level(f, "empty_directories", (double)r->local.count,
+		      "Directories without a cell, which are in memory alone.");
+	figures_level(f, "empty_directory_bytes", (double)r->local.memory,
+		      "Memory that these take, of node_bytes.");
 	figures_level(f, "exports", (double)r->exports,
 		      "Exports with a size that are kept.");
 }

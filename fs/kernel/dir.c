@@ -168,11 +168,21 @@ static int begin(struct fs *fs, struct dir *d, uint64_t offset)
 	return err;
 }
 
-/* The listing's next entry: 1 with its place in d->place, 0 at the end, or an
- * error. */
+/* The listing goes on in another snapshot. */
+static void renew(struct dir *d)
+{
+	marks_renew(&d->marks);
+	d->is_whole = d->is_placed = false;
+}
+
+/* The listing's next entry: 1 with its place in d->place, 0 at the end, 2 with
+ * no entry where another snapshot begins, or an error. */
 static int next(struct dir *d, struct listing_entry *entry)
 {
 	int err = listing_next(d->listing, entry);
+
+	if (err == 2)
+		renew(d);
 
 	if (err == 1 && listing_place(d->listing, entry, &d->place))
 		return -ENOMEM;
@@ -235,6 +245,12 @@ static int seek(struct dir *d, uint64_t ordinal)
 	if (!err &&
 	    (!was_placed || !way.is_ahead || listing_seeks_rows(d->listing)))
 		err = listing_seek(d->listing, way.from);
+	if (err == 2) {
+		/* The way was one in the last snapshot. Then it is by place, so
+		 * that from is in this piece of names. */
+		renew(d);
+		return seek(d, ordinal);
+	}
 	if (err)
 		return err;
 	for (;;) {
@@ -245,6 +261,8 @@ static int seek(struct dir *d, uint64_t ordinal)
 			err = next(d, &entry);
 		while (err == 1 &&
 		       bytes_compare(buf_bytes(&d->place), way.from) < 0);
+		if (err == 2)
+			return seek(d, ordinal);
 		if (err == 1 && marks_count(&d->marks, buf_bytes(&d->place)))
 			err = -ENOMEM;
 		if (err < 0)
@@ -339,6 +357,9 @@ static int take(struct dir *d, size_t *at, uint64_t *ordinal,
 		err = reserve(d);
 		if (!err)
 			err = produce(d, &made);
+		/* Its ordinals are another run's. */
+		if (err == 2)
+			return take(d, at, ordinal, entry, key);
 		if (err != 1)
 			return err;
 		widen(d, &made);
@@ -562,6 +583,14 @@ static size_t prepare_end(struct fs *fs, struct dir *d)
 	return 0;
 }
 
+/* Needs lock. */
+static void suspend(struct fs *fs, struct dir *d)
+{
+	if (d->listing)
+		listing_close(fs, d->listing);
+	d->listing = NULL;
+}
+
 bool dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	       size_t size, bool plus)
 {
@@ -584,8 +613,8 @@ bool dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	pthread_mutex_lock(&d->lock);
 	if (!err)
 		err = fill(fs, d, &r, offset);
-	if (d->listing)
-		listing_rest(d->listing);
+	if (d->listing && !listing_rest(d->listing))
+		suspend(fs, d);
 	ended = !err && r.used == 0;
 	end_size = ended ? prepare_end(fs, d) : 0;
 	given = ended || d->is_complete;
@@ -600,14 +629,6 @@ bool dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	if (r.data != room)
 		free(r.data);
 	return given;
-}
-
-/* Needs lock. */
-static void suspend(struct fs *fs, struct dir *d)
-{
-	if (d->listing)
-		listing_close(fs, d->listing);
-	d->listing = NULL;
 }
 
 void dir_suspend(struct fs *fs, struct dir *d)

@@ -18,7 +18,15 @@
  * at hand (tables and families of a schema, local names, what a lookup of the
  * row saw); and a scan or a query. The last two are merged, by looking one
  * entry of the scan ahead.
+ *
+ * Of a table's local rows there may be many: names has a piece of them, and
+ * when that was given, or another is sought, it is replaced. A row that was
+ * local before may be in newer snapshots alone, so each piece has its own.
  */
+
+/* Bytes of names in a piece, of rows of 4 KiB one more. */
+#define PIECE_SIZE ((size_t)128 << 10)
+
 struct listing {
 	struct fs *fs;
 	struct node *node;   /* borrowed */
@@ -28,6 +36,11 @@ struct listing {
 	bool shows_fixed;    /* control names are listed here */
 	struct names names;  /* that are at hand, sorted */
 	size_t name_index;   /* the next of names */
+	struct buf from;     /* where names begins: all before are not in it */
+	bool more;           /* are behind names, see PIECE_SIZE */
+	uint64_t counted;    /* bytes of names, as MEMORY_LISTINGS */
+	bool is_beyond;      /* there was no room for these */
+	uint64_t changes;    /* fs->changes, when it took its snapshot */
 	struct snapshot *snapshot; /* owned; NULL if view or query has it */
 	struct at_view view;       /* of the past; zeroed if it is none */
 	struct filter *filter;     /* owned: what view sees; NULL: all */
@@ -167,19 +180,101 @@ static int open_scan_again(struct listing *l)
 	return err;
 }
 
-/* Adds the names of a directory of data that are in memory: those that are only
- * local and, of a row or family that a lookup has just seen, all of them. 1 if
- * these are all there are, 0 if the store has to be asked, or an error. */
+static void release_names(struct listing *l)
+{
+	memory_give(store_memory(l->fs->store), MEMORY_LISTINGS, l->counted);
+	l->counted = 0;
+	names_release(&l->names);
+	l->name_index = 0;
+}
+
+/* Reads the names of a directory of data that are in memory: those that are
+ * only local and, of a row or family that a lookup has just seen, all of them.
+ * 1 if these are all there are, 0 if the store has to be asked, or an error. */
 static int read_memory(struct listing *l)
 {
+	bool is_table = l->node->kind == NODE_TABLE;
 	struct fs *fs = l->fs;
-	int err = node_add_locals(&fs->nodes, l->node, &l->names);
+	uint64_t size;
+	int err;
 
-	if (!err && l->node->kind != NODE_TABLE)
+	/* Before both: what one of them does not show is a change. */
+	l->changes = fs->changes;
+	release_names(l);
+	err = node_add_locals(&fs->nodes, l->node, buf_bytes(&l->from),
+			      is_table ? PIECE_SIZE : SIZE_MAX / 2, &l->names,
+			      &l->more);
+	if (!err && !is_table)
 		err = seen_add_names(fs->seen, &l->place.path, l->node->kind,
 				     store_seq(fs->store), &l->names);
 	names_sort(&l->names);
+	size = l->names.memory.capacity +
+	       l->names.capacity * sizeof(*l->names.names);
+	l->is_beyond =
+		!memory_take(store_memory(fs->store), MEMORY_LISTINGS, size, 0);
+	l->counted = l->is_beyond ? 0 : size;
 	return err;
+}
+
+/* Ends a step of scan or query with this result: 0 or an error. */
+static int found(struct listing *l, int result)
+{
+	l->has_cell = result == 1;
+	l->ended = result == 0;
+	if (result == 1)
+		l->size = cell_shown_size(&l->cell);
+	return result < 0 ? result : 0;
+}
+
+/* Reads the piece at from, and what the store has behind that, of a new
+ * snapshot: 0, 2 if anything was changed since the last, or an error. */
+static int read_piece(struct listing *l)
+{
+	struct fs *fs = l->fs;
+	uint64_t changes = l->changes;
+	struct place now;
+	int err;
+
+	scan_close(l->scan);
+	l->scan = NULL;
+	if (l->snapshot)
+		store_snapshot_release(fs->store, l->snapshot);
+	l->snapshot = NULL;
+	err = place_enter(fs, l->node, &now);
+	if (!err)
+		err = read_memory(l);
+	if (!err)
+		err = store_snapshot(fs->store, &l->snapshot);
+	if (!err)
+		err = open_scan(l, now.path.table);
+	place_leave(fs, &now);
+	if (!err)
+		err = found(l,
+			    scan_seek(l->scan, buf_bytes(&l->from), &l->cell));
+	if (err)
+		return err;
+	return l->changes == changes ? 0 : 2;
+}
+
+/* The piece behind the last name that was given; as read_piece. */
+static int read_more(struct listing *l)
+{
+	int err;
+
+	assert(l->name_index == l->names.count && l->name_index > 0);
+	err = buf_set(&l->from, l->names.names[l->name_index - 1]);
+	if (!err)
+		err = buf_add_byte(&l->from, 0);
+	return err ? err : read_piece(l);
+}
+
+/* Whether the names at this key are those of l's piece. */
+static bool has_piece(const struct listing *l, struct bytes key)
+{
+	if (bytes_compare(key, buf_bytes(&l->from)) < 0)
+		return false;
+	return !l->more ||
+	       bytes_compare(key, l->names.names[l->names.count - 1]) <= 0;
 }
 
 /* Finds the names that l has at its place, where no scan gives them: 1, 0 where
@@ -322,7 +417,8 @@ void listing_close(struct fs *fs, struct listing *l)
 	at_close(fs, &l->view);
 	if (l->query)
 		query_close(fs, l->query);
-	names_release(&l->names);
+	release_names(l);
+	buf_release(&l->from);
 	place_release(&l->place);
 	free(l);
 }
@@ -374,16 +470,6 @@ static struct bytes key_of_cell(struct listing *l)
 	}
 }
 
-/* Ends a step of scan or query with this result: 0 or an error. */
-static int found(struct listing *l, int result)
-{
-	l->has_cell = result == 1;
-	l->ended = result == 0;
-	if (result == 1)
-		l->size = cell_shown_size(&l->cell);
-	return result < 0 ? result : 0;
-}
-
 /* Reads the next entry of the scan or query into cell, unless it is there:
  * after it has_cell or ended is set. 0 or an error. */
 static int look_ahead(struct listing *l)
@@ -417,8 +503,8 @@ static int wake(struct listing *l)
 
 int listing_next(struct listing *l, struct listing_entry *entry)
 {
-	bool has_name = l->name_index < l->names.count;
 	const struct ctl_entry *fixed;
+	bool has_name;
 	int err, order;
 
 	if (!l->error)
@@ -433,9 +519,17 @@ int listing_next(struct listing *l, struct listing_entry *entry)
 		entry->fixed = l->fixed;
 		return 1;
 	}
+	if (l->more && l->name_index == l->names.count) {
+		err = read_more(l);
+		if (err)
+			l->error = err < 0 ? err : 0;
+		if (err)
+			return err;
+	}
 	err = look_ahead(l);
 	if (err)
 		return err;
+	has_name = l->name_index < l->names.count;
 	if (!l->has_cell && !has_name)
 		return 0;
 	entry->kind = l->kind;
@@ -474,6 +568,10 @@ static int seek_start(struct listing *l)
 	bool has_scan = l->scan || l->error;
 
 	l->fixed = 0;
+	if (l->from.size > 0) {
+		buf_reset(&l->from);
+		return read_piece(l);
+	}
 	l->name_index = 0;
 	l->has_cell = l->ended = false;
 	if (l->query)
@@ -484,8 +582,13 @@ static int seek_start(struct listing *l)
 /* Before the first row at or behind this key. */
 static int seek_row(struct listing *l, struct bytes key)
 {
-	int err = l->scan ? 0 : open_scan_again(l);
+	int err;
 
+	if (l->kind == NODE_ROW && (!l->snapshot || !has_piece(l, key))) {
+		err = buf_set(&l->from, key);
+		return err ? err : read_piece(l);
+	}
+	err = l->scan ? 0 : open_scan_again(l);
 	if (err)
 		return err;
 	/* Control names come before all rows, so these stay past. */
@@ -496,13 +599,14 @@ static int seek_row(struct listing *l, struct bytes key)
 	return found(l, scan_seek(l->scan, key, &l->cell));
 }
 
-void listing_rest(struct listing *l)
+bool listing_rest(struct listing *l)
 {
 	l->rests = l->scan || l->query;
 	if (l->scan)
 		scan_rest(l->scan);
 	if (l->query)
 		query_rest(l->query);
+	return !l->is_beyond;
 }
 
 /* The first byte of a place: control names come before all else. */
@@ -554,6 +658,8 @@ int listing_seek(struct listing *l, struct bytes place)
 	bool is_row = listing_seeks_rows(l) && place.size > 1 &&
 		      place.data[0] == PLACE_KEY;
 
-	l->error = is_row ? seek_row(l, bytes_after(place, 1)) : seek_start(l);
-	return l->error;
+	int err = is_row ? seek_row(l, bytes_after(place, 1)) : seek_start(l);
+
+	l->error = err < 0 ? err : 0;
+	return err;
 }

@@ -29,7 +29,8 @@ void listing_close(struct fs *fs, struct listing *l);
  * takes names away at a moment that nobody announces. */
 bool listing_can_be_cached(const struct listing *l);
 
-/* The next entry: 1, 0 at the end, or an error. */
+/* The next entry: 1, 0 at the end, or an error; or 2, with no entry, when it
+ * has gone on in a newer snapshot, with what was changed since. */
 int listing_next(struct listing *l, struct listing_entry *entry);
 
 /* Where the entry that was given last is in the order of this list, whatever
@@ -38,17 +39,20 @@ int listing_next(struct listing *l, struct listing_entry *entry);
 int listing_place(const struct listing *l, const struct listing_entry *entry,
 		  struct buf *place);
 
-/* Goes back or on, in the same snapshot, to before the first entry that is at
+/* Goes back or on to before the first entry that is at
  * this place or behind it; but entries before it may come first, all of them
  * where entries are no rows of data. After an error only listing_seek and
- * listing_close are allowed. */
+ * listing_close are allowed. 0; 2 if it is a newer snapshot, after a change; or
+ * an error. */
 int listing_seek(struct listing *l, struct bytes place);
 
 /* Whether listing_seek goes to rows without reading what is before them. */
 bool listing_seeks_rows(const struct listing *l);
 
-/* The next call may not come soon: see scan_rest. The entry given last ends. */
-void listing_rest(struct listing *l);
+/* The next call may not come soon: see scan_rest. The entry given last ends.
+ * Whether there is memory for what it keeps meanwhile: if not, it is to be
+ * closed. */
+bool listing_rest(struct listing *l);
 
 /* Whether names of this kind, in a listing, are control names, which are
  * written as they are; all others are keys to be encoded. */

@@ -52,7 +52,7 @@ static bool take_memory(struct content *c, uint64_t size)
 static void forget_file(struct content *c)
 {
 	if (c->fd >= 0)
-		close(c->fd);
+		store_scratch_end(c->store, c->fd);
 	c->fd = -1;
 	free(c->in_file);
 	c->in_file = NULL;
@@ -248,10 +248,19 @@ static int spill(struct content *c)
 	return 0;
 }
 
-/* A failure to spill is none: then it stays in memory. */
-void content_load(struct content *c, struct bytes value, uint64_t size,
-		  struct buf *memory, struct large *large)
+/* Where no file can be made a small content stays in memory; but for want of
+ * room on the disk, where it could not be committed either, and not what is too
+ * much of one user. */
+static bool may_stay(int err)
 {
+	return err != -ENOSPC && err != -ERR_scratch_full;
+}
+
+int content_load(struct content *c, struct bytes value, uint64_t size,
+		 struct buf *memory, struct large *large)
+{
+	int err = 0;
+
 	assert(!large || value.size == 0);
 	content_release(c);
 	c->memory = *memory;
@@ -261,9 +270,14 @@ void content_load(struct content *c, struct bytes value, uint64_t size,
 	c->size = size;
 	if (large)
 		c->piece_size = large_chunk_size(large);
-	else if (!take_memory(c, c->memory.capacity) && spill(c))
+	else if (!take_memory(c, c->memory.capacity))
+		err = spill(c);
+	if (err == -ERR_scratch_full)
+		content_release(c);
+	else if (err)
 		err_clear();
 	count_memory(c);
+	return err == -ERR_scratch_full ? err : 0;
 }
 
 /* Brings all of it, a value or a large one's chunks, into data. On an error it
@@ -309,8 +323,7 @@ static bool fits_memory(struct content *c, uint64_t size)
 }
 
 /* Gets ready for a change after which it has at most size bytes. A small one
- * that has no room in memory stays there if no file can be made; but for want
- * of room on the disk, where it could not be committed either. */
+ * that has no room in memory may stay there if no file can be made. */
 static int prepare(struct content *c, uint64_t size)
 {
 	bool small =
@@ -322,7 +335,7 @@ static int prepare(struct content *c, uint64_t size)
 	if (fits_memory(c, size))
 		return own(c);
 	err = c->base ? open_file(c) : spill(c);
-	if (!err || err == -ENOSPC || !small)
+	if (!err || !may_stay(err) || !small)
 		return err;
 	err_clear();
 	return own(c);

@@ -12,7 +12,8 @@
  *
  * What is in memory is counted as MEMORY_DRAFTS. Where that has no more room,
  * small contents are in a file, too; without a file, as where nothing can be
- * written, they stay in memory and others wait.
+ * written, they stay in memory and others wait. Who has too many such files is
+ * refused.
  *
  * With a file or a base, each piece before size is either in the file or wholly
  * in the base; the file ends at size.
@@ -46,9 +47,10 @@ void content_release(struct content *c);
 /* No bytes, whatever it had. */
 void content_empty(struct content *c);
 /* A value of size bytes as the store gave it, in place of what it had: it is in
- * memory, or empty and large. Both pass to c, and memory is left empty. */
-void content_load(struct content *c, struct bytes value, uint64_t size,
-		  struct buf *memory, struct large *large);
+ * memory, or empty and large. Both pass to c, and memory is left empty. 0, or
+ * -ERR_scratch_full, and it has no bytes. */
+int content_load(struct content *c, struct bytes value, uint64_t size,
+		 struct buf *memory, struct large *large);
 
 /* Whether all of it can be had at once, in *all, until the next change of c;
  * else *all is not to be used. */

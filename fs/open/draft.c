@@ -162,19 +162,20 @@ static int load_former(struct fs *fs, struct draft *d, const struct path *p)
 {
 	struct cell_bytes former = { .text = BUF_INIT };
 	struct cell_info info;
+	int full = 0;
 	int err = cell_version_at(fs, p, d->node->timestamp_us, &info, &former);
 
 	if (err == 1 && info.seq != node_seq(&fs->nodes, d->node))
 		err = 0;
 	if (err == 1) {
-		content_load(&d->content, buf_bytes(&former.text), info.size,
-			     &former.text, former.large);
+		full = content_load(&d->content, buf_bytes(&former.text),
+				    info.size, &former.text, former.large);
 		former.large = NULL;
 		d->base_us = info.timestamp_us;
-		d->loaded = true;
+		d->loaded = !full;
 	}
 	cell_bytes_release(&former);
-	return err;
+	return full ? full : err;
 }
 
 /* Fills the content from the newest version at place, unless it is filled. 0, 1
@@ -210,10 +211,11 @@ static int load(struct fs *fs, struct draft *d, const struct place *place)
 	if (err <= 0 || cell.aggregate)
 		return err == 0 ? -ENOENT : err;
 	note_loaded(fs, d->node, &cell);
-	content_load(&d->content, cell.value, cell_size(&cell), &memory, large);
+	err = content_load(&d->content, cell.value, cell_size(&cell), &memory,
+			   large);
 	d->base_us = cell.timestamp_us;
-	d->loaded = true;
-	return 0;
+	d->loaded = !err;
+	return err;
 }
 
 /* The content has changed: notes that, and the time, which is now, but newer

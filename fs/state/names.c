@@ -50,6 +50,22 @@ void names_sort(struct names *n)
 	n->count = kept;
 }
 
+int names_cut(struct names *n, size_t size, struct buf *last)
+{
+	struct names first = { .names = NULL };
+	size_t i;
+	int err = 0;
+
+	names_sort(n);
+	for (i = 0; i < n->count && first.memory.size <= size && !err; i++)
+		err = names_add(&first, n->names[i]);
+	if (i > 0 && !err)
+		err = buf_set(last, n->names[i - 1]);
+	names_release(n);
+	*n = first;
+	return err;
+}
+
 void names_release(struct names *n)
 {
 	free(n->names);

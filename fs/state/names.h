@@ -22,6 +22,10 @@ int names_add(struct names *n, struct bytes name);
  * be added afterwards. */
 void names_sort(struct names *n);
 
+/* Leaves the first of them, by some bytes more than size, to which others may
+ * be added; *last is the last of these. 0 or -ENOMEM. */
+int names_cut(struct names *n, size_t size, struct buf *last);
+
 /* Leaves an empty list. */
 void names_release(struct names *n);
 

@@ -5,6 +5,7 @@
 
 #include "fs/state/node.h"
 #include "store/base/bg.h"
+#include "store/base/err.h"
 #include "store/base/hash.h"
 
 /*
@@ -204,6 +205,21 @@ static size_t memory_of(const struct node *node)
 	return sizeof(*node) + node->name_size + NODE_OVERHEAD;
 }
 
+/* Counts a local directory in, or out before it is none or its name changes. */
+static void count_local(struct nodes *nodes, const struct node *node, bool in)
+{
+	struct nodes_share *all = &nodes->local[node->kept],
+			   *mine = &nodes->users[node->kept][node->user];
+	size_t memory = memory_of(node);
+
+	if (!node->local || node->kind == NODE_CELL)
+		return;
+	all->count += in ? 1 : (size_t)-1;
+	all->memory += in ? memory : -memory;
+	mine->count += in ? 1 : (size_t)-1;
+	mine->memory += in ? memory : -memory;
+}
+
 /* Puts a node that is in no bucket into that of its new hash. */
 static void insert(struct nodes *nodes, struct node *node, uint64_t hash)
 {
@@ -217,6 +233,7 @@ static void insert(struct nodes *nodes, struct node *node, uint64_t hash)
 	*bucket = node;
 	nodes->count++;
 	nodes->memory += memory_of(node);
+	count_local(nodes, node, true);
 }
 
 /* The reverse of insert: before the node is freed, or its name changed. */
@@ -231,6 +248,7 @@ static void take_out(struct nodes *nodes, struct node *node)
 	*at = node->next;
 	nodes->count--;
 	nodes->memory -= memory_of(node);
+	count_local(nodes, node, false);
 }
 
 void node_unlist(struct node *directory)
@@ -294,14 +312,20 @@ static void leave_locals(struct node *node)
 }
 
 /* node joins or leaves the list of its parent's local children, and upwards
- * those that are local by that. All stay, as the caller refers to node. */
-static void set_made_locked(struct nodes *nodes, struct node *node, bool made)
+ * those that are local by that, kept or not, as user's. All stay, as the caller
+ * refers to node. */
+static void set_made_locked(struct nodes *nodes, struct node *node, bool made,
+			    bool kept, uint16_t user)
 {
 	node->made = made;
 	for (; node->local != is_local(node); node = node->parent) {
 		assert(node->parent && node->references > node->local);
+		count_local(nodes, node, false);
 		node->local = !node->local;
 		if (node->local) {
+			node->kept = kept;
+			node->user = user;
+			count_local(nodes, node, true);
 			join_locals(node);
 		} else {
 			leave_locals(node);
@@ -323,7 +347,7 @@ static void detach_locked(struct nodes *nodes, struct node *node)
 	while (node->locals)
 		detach_locked(nodes, node->locals);
 	node->found = false;
-	set_made_locked(nodes, node, false);
+	set_made_locked(nodes, node, false, false, 0);
 	put_locked(nodes, node);
 }
 
@@ -461,8 +485,82 @@ void node_set_local(struct nodes *nodes, struct node *node, bool local)
 	pthread_mutex_lock(&nodes->lock);
 	/* What cannot be found any more is to end with its last reference. */
 	if (node->found || !local)
-		set_made_locked(nodes, node, local);
+		set_made_locked(nodes, node, local, false, 0);
 	pthread_mutex_unlock(&nodes->lock);
+}
+
+/* By the golden section: neighbours are far from each other. */
+static uint16_t share_of(uid_t uid)
+{
+	return (uint16_t)(uid * UINT32_C(0x9e3779b1) >> 20);
+}
+
+/* Whether uid may have one more directory that is not kept: 0 or -ENOSPC. */
+static int check_share(const struct nodes *nodes, uid_t uid)
+{
+	const struct nodes_share *all = &nodes->local[false],
+				 *mine = &nodes->users[false][share_of(uid)];
+
+	if (all->memory < NODES_MADE_MAX && mine->memory < NODES_USER_MADE_MAX)
+		return 0;
+	return fail(ENOSPC,
+		    "user %u has %zu directories without a cell of %zu that "
+		    "are in memory alone, where one may have %zu MiB and all "
+		    "%zu: put a file into them, or remove those that are not "
+		    "needed (find -empty)",
+		    uid, mine->count, all->count, NODES_USER_MADE_MAX >> 20,
+		    NODES_MADE_MAX >> 20);
+}
+
+int node_make(struct nodes *nodes, struct node *node, uid_t uid)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&nodes->lock);
+	if (node->kind != NODE_CELL && !node->local)
+		err = check_share(nodes, uid);
+	if (!err && node->found)
+		set_made_locked(nodes, node, true, false, share_of(uid));
+	pthread_mutex_unlock(&nodes->lock);
+	return err;
+}
+
+/* One that is kept for user goes, any: who removes a tree will not miss it. */
+static bool let_go_locked(struct nodes *nodes, uint16_t user)
+{
+	size_t left = nodes->bucket_count;
+	struct node *n = NULL;
+
+	while (!n && left-- > 0) {
+		n = *bucket_of(nodes, nodes->kept_hand++);
+		while (n &&
+		       !(n->made && n->kept && n->user == user && !n->locals))
+			n = n->next;
+	}
+	if (!n)
+		return false;
+	n->references++;
+	set_made_locked(nodes, n, false, false, 0);
+	put_locked(nodes, n);
+	return true;
+}
+
+bool node_keep(struct nodes *nodes, struct node *node, uid_t uid)
+{
+	uint16_t user = share_of(uid);
+	const size_t *all = &nodes->local[true].memory,
+		     *mine = &nodes->users[true][user].memory;
+	bool stay = true;
+
+	pthread_mutex_lock(&nodes->lock);
+	while (!node->local &&
+	       (*all >= NODES_KEPT_MAX || *mine >= NODES_USER_KEPT_MAX) &&
+	       let_go_locked(nodes, user))
+		stay = false;
+	if (node->found && (node->local || *all < NODES_KEPT_MAX))
+		set_made_locked(nodes, node, true, true, user);
+	pthread_mutex_unlock(&nodes->lock);
+	return stay && node->local;
 }
 
 void node_know(struct nodes *nodes, struct node *node, uint64_t timestamp_us,
@@ -533,7 +631,7 @@ bool node_committed(struct nodes *nodes, struct node *cell,
 			is_reached = false;
 		/* n stays: who commits the cell refers to it, and so to all
 		 * above it. */
-		set_made_locked(nodes, n, false);
+		set_made_locked(nodes, n, false, false, 0);
 	}
 	pthread_mutex_unlock(&nodes->lock);
 	return is_reached;

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include "fs/state/names.h"
 #include "store/base/buf.h"
@@ -132,6 +133,8 @@ struct node {
 	/* The rest is guarded by nodes.lock. */
 	uint32_t references;
 	bool made;            /* here, and no cell has come since */
+	bool kept;            /* local not as mkdir made it, see node_keep */
+	uint16_t user;        /* of a local directory: whose share has it */
 	uint32_t ahead;       /* of a family: how far its witness lay ahead */
 	uint64_t lookups;     /* by the kernel; one reference for all */
 	struct node *parent;  /* for good; referenced; NULL for the root */
@@ -168,6 +171,19 @@ static_assert(sizeof(uintptr_t) <= sizeof(uint64_t), "an id is an address");
 
 /* What nodes may take together, in bytes as memory counts them, see prune.h. */
 #define NODES_MEMORY_MAX ((size_t)32 << 20)
+/* Of these, local directories, which cannot be pruned: of all users, and of
+ * one; and those that stayed when their last cell went. */
+#define NODES_MADE_MAX ((size_t)24 << 20)
+#define NODES_USER_MADE_MAX ((size_t)16 << 20)
+#define NODES_KEPT_MAX ((size_t)8 << 20)
+#define NODES_USER_KEPT_MAX ((size_t)4 << 20)
+/* Users are told apart by a hash: of two, one time in so many, both have one
+ * share. */
+#define NODES_USERS ((size_t)1 << 12)
+
+struct nodes_share {
+	size_t count, memory; /* of local directories */
+};
 
 /* Ids in one message to the kernel: 1 KiB of them. */
 #define NODES_PRUNED_AT_ONCE 128
@@ -186,8 +202,11 @@ struct nodes {
 	size_t bucket_count; /* a power of two */
 	size_t count;        /* in the buckets, also detached ones */
 	size_t memory;       /* of all but the root, in bytes */
-	size_t hand;         /* the bucket where pruning is */
-	size_t due;          /* how many names are to be pruned */
+	/* Of these, local directories, those that are not kept first. */
+	struct nodes_share local[2], users[2][NODES_USERS];
+	size_t kept_hand; /* the bucket where one that is kept was let go */
+	size_t hand;      /* the bucket where pruning is */
+	size_t due;       /* how many names are to be pruned */
 	struct held_ino *held[NODES_HELD_BUCKETS]; /* see ino.h */
 	_Atomic size_t held_count; /* written with the lock held */
 	/* Woken when that is enough for a message; NULL: none. Set before the
@@ -258,6 +277,14 @@ bool node_is_remembered(struct nodes *nodes, const struct node *node);
  * and family that it is in; being local is a reference. A node that is detached
  * does not become local. Not of the root. */
 void node_set_local(struct nodes *nodes, struct node *node, bool local);
+
+/* node_set_local of what uid makes. -ENOSPC, with the reason, if it is a
+ * directory, not local yet, and uid, or all, have as many as there may be. */
+int node_make(struct nodes *nodes, struct node *node, uid_t uid);
+
+/* node_set_local of a directory whose last cell uid has removed. Whether all
+ * such stay: if uid has as many as there may be, another goes, or this one. */
+bool node_keep(struct nodes *nodes, struct node *node, uid_t uid);
 
 /* What a lookup has just seen of node. Of a cell, an older sequence than it
  * knows changes nothing; of a directory, an older time. */

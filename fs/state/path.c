@@ -141,14 +141,50 @@ bool node_has_locals(struct nodes *nodes, struct node *parent)
 	return has;
 }
 
-int node_add_locals(struct nodes *nodes, struct node *parent, struct names *out)
+/* They are in no order: what is beyond most is cut off now and then, and what
+ * would come behind the last that was left is passed over. */
+int node_add_locals(struct nodes *nodes, struct node *parent, struct bytes from,
+		    size_t most, struct names *out, bool *more)
+{
+	struct buf last = BUF_INIT;
+	struct node *n;
+	int err = 0;
+
+	*more = false;
+	pthread_mutex_lock(&nodes->lock);
+	for (n = parent->locals; n && !err; n = n->sibling) {
+		if (bytes_compare(node_name(n), from) < 0 ||
+		    (*more &&
+		     bytes_compare(node_name(n), buf_bytes(&last)) > 0))
+			continue;
+		err = names_add(out, node_name(n));
+		if (!err && out->memory.size / 2 > most) {
+			*more = true;
+			err = names_cut(out, most, &last);
+		}
+	}
+	if (!err && out->memory.size > most) {
+		size_t count = out->count;
+
+		err = names_cut(out, most, &last);
+		*more = *more || out->count < count;
+	}
+	pthread_mutex_unlock(&nodes->lock);
+	buf_release(&last);
+	return err;
+}
+
+int node_find_local(struct nodes *nodes, struct node *parent, struct bytes head,
+		    uint64_t hash, struct buf *name)
 {
 	struct node *n;
 	int err = 0;
 
 	pthread_mutex_lock(&nodes->lock);
 	for (n = parent->locals; n && !err; n = n->sibling)
-		err = names_add(out, node_name(n));
+		if (bytes_starts_with(node_name(n), head) &&
+		    name_hash(node_name(n)) == hash)
+			err = buf_add_bytes(name, node_name(n)) ? -ENOMEM : 1;
 	pthread_mutex_unlock(&nodes->lock);
 	return err;
 }

@@ -35,9 +35,15 @@ struct bytes *path_part(struct path *path, enum node_kind kind);
  * 0 or -ENOMEM. */
 int node_print_path(struct nodes *nodes, struct node *node, struct buf *out);
 
-/* Adds the names of a directory's local children. 0 or -ENOMEM. */
-int node_add_locals(struct nodes *nodes, struct node *parent,
-		    struct names *out);
+/* Adds the names of a directory's local children from the name from on, the
+ * first by some bytes more than most; *more tells whether others come behind
+ * them. To be sorted. 0 or -ENOMEM. */
+int node_add_locals(struct nodes *nodes, struct node *parent, struct bytes from,
+		    size_t most, struct names *out, bool *more);
+/* Appends the name of the local child that begins with head and has this hash
+ * (name_hash): 1, 0 if there is none, or -ENOMEM. */
+int node_find_local(struct nodes *nodes, struct node *parent, struct bytes head,
+		    uint64_t hash, struct buf *name);
 bool node_has_locals(struct nodes *nodes, struct node *parent);
 
 #endif

@@ -1,6 +1,8 @@
 #include <assert.h>
 
 #include "fs/cells/cell.h"
+#include "fs/cells/loop.h"
+#include "fs/cells/notify.h"
 #include "fs/tree/keep.h"
 
 /*
@@ -117,6 +119,13 @@ static int row_has_cell(struct fs *fs, struct node *row) NEEDS_SHARED(fs->tree)
 	return err;
 }
 
+/* The kernel still believes in what goes in its place. */
+static void keep(struct fs *fs, struct node *directory)
+{
+	if (!node_keep(&fs->nodes, directory, loop_uid()))
+		fs_changed_outside(fs);
+}
+
 int tree_keep_directories(struct fs *fs, struct node *family)
 {
 	int err;
@@ -124,10 +133,10 @@ int tree_keep_directories(struct fs *fs, struct node *family)
 	assert(family->kind == NODE_FAMILY && family->parent);
 	err = family_has_cell(fs, family);
 	if (err == 0) {
-		node_set_local(&fs->nodes, family, true);
+		keep(fs, family);
 		err = row_has_cell(fs, family->parent);
 		if (err == 0)
-			node_set_local(&fs->nodes, family->parent, true);
+			keep(fs, family->parent);
 	}
 	return err < 0 ? err : 0;
 }

@@ -128,26 +128,6 @@ static int find_cut_key(struct fs *fs, struct node *directory,
 	return err;
 }
 
-/* The key that begins with head and has this hash, among what is local: 1 with
- * the key appended, 0 or an error. */
-static int find_cut_local(struct fs *fs, struct node *directory,
-			  struct bytes head, uint64_t hash, struct buf *key)
-{
-	struct names locals = { .names = NULL };
-	size_t i;
-	int err = node_add_locals(&fs->nodes, directory, &locals);
-
-	names_sort(&locals);
-	for (i = 0; i < locals.count && !err; i++) {
-		struct bytes name = locals.names[i];
-
-		if (bytes_starts_with(name, head) && name_hash(name) == hash)
-			err = buf_add_bytes(key, name) ? -ENOMEM : 1;
-	}
-	names_release(&locals);
-	return err;
-}
-
 int lookup_key(struct fs *fs, struct node *directory, enum name_level level,
 	       struct bytes name, struct buf *key)
 {
@@ -167,8 +147,8 @@ int lookup_key(struct fs *fs, struct node *directory, enum name_level level,
 		err = find_cut_key(fs, directory, buf_bytes(&head), hash, key);
 	/* Its last cell was removed, and it stayed as a directory. */
 	if (err == 0)
-		err = find_cut_local(fs, directory, buf_bytes(&head), hash,
-				     key);
+		err = node_find_local(&fs->nodes, directory, buf_bytes(&head),
+				      hash, key);
 	/* The spelling must be the one that a listing shows: a head that was
 	 * cut elsewhere, with the right hash, is no name. */
 	if (err == 1)

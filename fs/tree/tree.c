@@ -93,7 +93,7 @@ static void note_maker(struct fs *fs, struct node *directory, struct bytes key,
 	place_release(&place);
 }
 
-/* A child that is in memory only, from now on. 0 or -ENOMEM. */
+/* A child that is in memory only, from now on. 0, -ENOMEM, or -ENOSPC. */
 static int make_local(struct fs *fs, struct node *directory, struct bytes key,
 		      uid_t uid) NEEDS_SHARED(fs->tree)
 {
@@ -107,9 +107,11 @@ static int make_local(struct fs *fs, struct node *directory, struct bytes key,
 	/* No sequence: it is in no write. Being local is the reference that
 	 * keeps it. */
 	node_know(&fs->nodes, node, fs_now(fs), 0);
-	node_set_local(&fs->nodes, node, true);
+	err = node_make(&fs->nodes, node, uid);
+	if (err)
+		note_maker(fs, directory, key, 0);
 	node_put(&fs->nodes, node);
-	return 0;
+	return err;
 }
 
 /* Adds a family with this policy, NULL keeping all, to the schema of path's
@@ -605,7 +607,7 @@ static int make_cell(struct fs *fs, struct node *family, struct bytes key,
 	if (err)
 		return err;
 	/* Found, from here on, by lookups and lists. */
-	node_set_local(&fs->nodes, node, true);
+	(void)!node_make(&fs->nodes, node, loop_uid());
 	err = draft_open(fs, node, DRAFT_CREATE, draft);
 	if (err < 0) {
 		node_detach(&fs->nodes, node);

@@ -72,7 +72,8 @@
 	x(foreign_backups, 50, ESTALE, "backups are of another store") \
 	x(no_backup, 51, ENOENT, "backup not found") \
 	x(no_moment, 52, ENOENT, "the history that is kept begins later") \
-	x(moment_gone, 53, ESTALE, "history was given up for its space")
+	x(moment_gone, 53, ESTALE, "history was given up for its space") \
+	x(scratch_full, 54, ENOBUFS, "too much is open that is not in memory")
 /* clang-format on */
 
 /* Each x(name, number, errno, text) of the list makes an ERR_name. */

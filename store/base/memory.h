@@ -37,7 +37,8 @@
 		x(EXPORTS, exports) /* of the mount: places and text of     \
 					 exports with a size */ \
 		x(HEAT, heat)       /* where operations happen: heat.h */     \
-		x(MOMENTS, moments) /* of the mount: schemas of the past */
+		x(MOMENTS, moments) /* of the mount: schemas of the past */   \
+		x(LISTINGS, listings) /* of the mount: names in memory */
 
 enum memory_account {
 #define x(name, word) MEMORY_##name,

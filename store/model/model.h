@@ -70,6 +70,12 @@ struct store {
 
 	struct row_guards guards; /* protected by writing */
 
+	/* Of files without a name: whose the descriptor is, and 1; 0: nobody's.
+	 * Owned. */
+	pthread_mutex_t scratch_lock; /* guards what follows */
+	uint64_t *scratch_users;
+	size_t scratch_room; /* of these */
+
 	/* What store_note_import was told. */
 	_Atomic uint64_t import_rows, import_bytes, import_refused;
 

@@ -1,6 +1,8 @@
 #include <assert.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "store/base/coding.h"
 #include "store/base/place/place.h"
@@ -160,6 +162,7 @@ int store_open_volume(struct volume *v, const struct store_options *o,
 	s->memtable_size = o->memtable_size;
 	s->lease_wait_ms = o->lease_wait_ms;
 	pthread_mutex_init(&s->looking, NULL);
+	pthread_mutex_init(&s->scratch_lock, NULL);
 	pthread_mutex_init(&s->writing, NULL);
 	pthread_mutex_init(&s->schema_lock, NULL);
 	err = open_engine(s, o);
@@ -203,6 +206,8 @@ int store_close(struct store *s)
 	}
 	schema_put(s->schema);
 	pthread_mutex_destroy(&s->looking);
+	pthread_mutex_destroy(&s->scratch_lock);
+	free(s->scratch_users);
 	pthread_mutex_destroy(&s->writing);
 	pthread_mutex_destroy(&s->schema_lock);
 	s->volume->ops->close(s->volume);
@@ -241,10 +246,88 @@ struct memory *store_memory(struct store *s)
 	return engine_memory(s->engine);
 }
 
+static _Thread_local uint64_t scratch_user; /* and 1; 0: was never told */
+
+void store_scratch_for(uint32_t user)
+{
+	scratch_user = (uint64_t)user + 1;
+}
+
+/* Room to note whose this descriptor is. With scratch_lock held. */
+static int reserve_scratch(struct store *s, size_t fd)
+{
+	size_t room = 2 * fd + 16, i;
+	uint64_t *users;
+
+	if (fd < s->scratch_room)
+		return 0;
+	users = realloc(s->scratch_users, room * sizeof(*users));
+	if (!users)
+		return -ENOMEM;
+	for (i = s->scratch_room; i < room; i++)
+		users[i] = 0;
+	s->scratch_users = users;
+	s->scratch_room = room;
+	return 0;
+}
+
+/* Whether user may have one more: 0 or -ERR_scratch_full. With scratch_lock
+ * held. */
+static int check_scratch(const struct store *s, uint64_t user)
+{
+	struct rlimit files = { 0, 0 };
+	size_t all = 0, mine = 0, i;
+
+	for (i = 0; i < s->scratch_room; i++) {
+		all += s->scratch_users[i] != 0;
+		mine += s->scratch_users[i] == user;
+	}
+	getrlimit(RLIMIT_NOFILE, &files);
+	if (mine >= files.rlim_cur / 4)
+		return fail(ERR_scratch_full,
+			    "user %llu has %zu files open that memory has no "
+			    "room for, a quarter of what this process, not "
+			    "yours, may open (ulimit -n): close some",
+			    (unsigned long long)user - 1, mine);
+	if (all >= files.rlim_cur / 2)
+		return fail(ERR_scratch_full,
+			    "%zu files are open that memory has no room for, "
+			    "half of what this process, not yours, may open "
+			    "(ulimit -n), %zu of them by user %llu: close some",
+			    all, mine, (unsigned long long)user - 1);
+	return 0;
+}
+
 /* It is the volume's kind of file. */
 int store_scratch(struct store *s)
 {
-	return s->volume->ops->scratch(s->volume);
+	uint64_t user = scratch_user ? scratch_user : (uint64_t)getuid() + 1;
+	int err, fd = -1;
+
+	pthread_mutex_lock(&s->scratch_lock);
+	err = check_scratch(s, user);
+	if (!err)
+		fd = s->volume->ops->scratch(s->volume);
+	if (fd >= 0)
+		err = reserve_scratch(s, (size_t)fd);
+	if (fd >= 0 && !err)
+		s->scratch_users[fd] = user;
+	pthread_mutex_unlock(&s->scratch_lock);
+	if (!err)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* Closed with the lock held, or another would have its number before. */
+void store_scratch_end(struct store *s, int fd)
+{
+	pthread_mutex_lock(&s->scratch_lock);
+	assert((size_t)fd < s->scratch_room && s->scratch_users[fd]);
+	s->scratch_users[fd] = 0;
+	close(fd);
+	pthread_mutex_unlock(&s->scratch_lock);
 }
 
 /* As of large values, which are written besides the log, too. */

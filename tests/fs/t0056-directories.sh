@@ -81,6 +81,69 @@ for d in "" /u/.schema/f /u/.import /u/.drop /u/.at; do
 		[ -n "$(ls "$m${d:-/.tabletfs}")" ]
 done
 
+# Rows without a cell, of which a list has a piece at a time, and what becomes
+# of them meanwhile: none that stays is left out, wherever the reader goes, and
+# none comes twice to who reads straight on.
+mkdir "$m/v" "$m/v/.schema/f"
+check "rows in memory, changed while they are listed" python3 - "$m/v" <<'PYTHON'
+import ctypes, os, sys
+d, c = sys.argv[1], ctypes.CDLL(None, use_errno=True)
+class Dirent(ctypes.Structure):
+    _fields_ = [("rest", ctypes.c_byte * 19), ("name", ctypes.c_char * 256)]
+c.opendir.restype, c.readdir.restype = ctypes.c_void_p, ctypes.POINTER(Dirent)
+c.telldir.restype = ctypes.c_long
+def read(at):
+    e = c.readdir(at)
+    return e.contents.name.decode() if e else None
+row = lambda i: "m%04d-" % i + "n" * 200
+made = [row(i) for i in range(4000)]
+for n in made[::2] + made[1::2]:
+    os.mkdir(d + "/" + n)
+at = ctypes.c_void_p(c.opendir(d.encode()))
+seen, places = [], {}
+while (n := read(at)):
+    seen.append(n)
+    places[n] = c.telldir(at)
+    if n in made and made.index(n) % 500 == 3:
+        i = made.index(n)
+        # Behind the reader and before it, in this piece and in later ones.
+        for k in [i - 1] + [x for x in (i + 300, i + 1500) if x < 4000]:
+            os.makedirs(d + "/" + row(k) + "/f", exist_ok=True)
+            open(d + "/" + row(k) + "/f/q", "w").close()
+        os.mkdir(d + "/a%04d" % i)
+        if i + 400 < 4000:
+            os.rmdir(d + "/" + made[i + 400])
+            made[i + 400] = ""
+real = [n for n in made if n]
+assert seen == sorted(seen)
+assert len(set(seen)) == len(seen), len(seen)
+assert set(real) <= set(seen), sorted(set(real) - set(seen))[:5]
+for n in real[::-501] + real[7::666]:
+    c.seekdir(at, ctypes.c_long(places[n]))
+    rest = []
+    while (x := read(at)):
+        rest.append(x)
+    want = set(real[real.index(n) + 1:])
+    assert want <= set(rest), (n, len(want - set(rest)))
+c.closedir(at)
+assert sorted(real) == sorted(x for x in os.listdir(d) if x[0] == "m")
+PYTHON
+# Who removes cells alone leaves directories, as many as there may be; beside
+# them rm -r finds what it empties, and mkdir has its own share.
+seq -f '{"row":"k%05g","set":{"f":{"q":"x"}}}' 12000 >"$m/v/.import/jsonl"
+check "cells alone are removed" python3 - "$m/v" <<'PYTHON'
+import os, sys
+for i in range(12000):
+    os.unlink("%s/k%05d/f/q" % (sys.argv[1], i + 1))
+PYTHON
+size=$(sed -n 's/^empty_directory_bytes //p' "$m/.tabletfs/stats")
+check "directories stay: $size" [ $((size >> 20)) -ge 4 -a $((size >> 20)) -le 6 ]
+mkdir -p "$m/v/a/f" "$m/v/b/f" && echo 1 >"$m/v/a/f/q" && echo 2 >"$m/v/b/f/q"
+check "rm -r" rm -r "$m/v/a" "$m/v/b"
+check "mkdir" mkdir "$m/v/new"
+"$TABLETFS" -store "$store" deletetable v
+remount
+
 # A list of many rows.
 python3 -c 'import random
 random.seed(1)

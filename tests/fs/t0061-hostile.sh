@@ -225,6 +225,82 @@ done
 check "reads that were refused say whose were too many" grep -q \
 	'user 1000 has 40 reads .*: wait' "$m/.tabletfs/errors"
 
+# What one user has without a cell or without memory leaves room to others, and
+# its descriptors to the daemon.
+(ulimit -n 256; remount -o allow_other,memory=16M)
+daemon=$(sed -n 's/^daemon_pid //p' "$m/.tabletfs/stats")
+mkdir -p "$m/mine/r/f" "$m/all/.schema/f"
+chmod 777 "$m/all"
+cat >much.py <<'PYTHON'
+import errno, os, subprocess, sys
+m, daemon, program, measured = sys.argv[1:]
+def refused(code, f):
+    try:
+        f()
+    except OSError as e:
+        assert e.errno == code, e
+        return
+    assert False, "nothing was refused"
+def directories():
+    for i in range(100000):
+        os.mkdir("%s/all/%d-%s" % (m, i, "n" * 200))
+def peak():
+    with open("/proc/%s/status" % daemon) as f:
+        return int([l for l in f if l.startswith("VmHWM")][0].split()[1]) << 10
+if os.fork() == 0:
+    os.setgid(1000), os.setuid(1000)
+    refused(errno.ENOSPC, directories)
+    its = []
+    for i in range(200):
+        # Each has something new to list.
+        os.rmdir("%s/all/%d-%s" % (m, i, "n" * 200))
+        os.mkdir("%s/all/%d" % (m, i))
+        its.append(os.scandir(m + "/all"))
+        next(its[-1])
+    for it in its[::50]:
+        assert len({e.name for e in it}) > 20000
+    os._exit(0)
+assert os.wait()[1] == 0
+assert measured == "no" or peak() < (16 + 64) << 20, peak()
+def drafts(fds):
+    for i in range(300):
+        fds.append(os.open("%s/all/r/f/c%d" % (m, i), os.O_RDWR | os.O_CREAT))
+        os.pwrite(fds[-1], b"x", 1100000)
+def lines(fds):
+    for i in range(300):
+        fds.append(os.open(m + "/all/.mutate", os.O_WRONLY))
+        for _ in range(9):
+            os.write(fds[-1], b" " * 131072)
+os.makedirs(m + "/all/r/f")
+for kind in drafts, lines:
+    there, done = os.pipe(), os.pipe()
+    if os.fork() == 0:
+        os.setgid(1000), os.setuid(1000)
+        fds = []
+        refused(errno.ENOBUFS, lambda: kind(fds))
+        assert len(fds) == 65, len(fds)
+        os.close(there[1])
+        os.close(done[1])
+        os.read(done[0], 1)
+        os._exit(0)
+    os.close(there[1])
+    os.read(there[0], 1)
+    with open(m + "/mine/r/f/x", "w") as f:
+        f.write("y" * 2000000)
+    os.makedirs(m + "/mine/%s/f" % kind.__name__)
+    for verb in "sync", "compact":
+        subprocess.run([program, "-store", m, verb], check=True)
+    os.close(done[1])
+    assert os.wait()[1] == 0
+PYTHON
+check "what a user opens and makes without a cell" python3 much.py \
+	"$m" "$daemon" "$TABLETFS" \
+	"$(ldd "$TABLETFS" | grep -qE '[at]san' && echo no || echo yes)"
+for why in '1000 has [0-9]* directories without a cell .*: put a file' \
+	'1000 has 64 files open .*not yours.*: close some'; do
+	check "its reason: $why" grep -q "user $why" "$m/.tabletfs/errors"
+done
+
 # Without allow_other there is nothing to be seen.
 remount
 check "who mounted it" ls "$m" >out

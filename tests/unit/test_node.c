@@ -5,6 +5,7 @@
 #include "fs/state/node.h"
 #include "fs/state/ino.h"
 #include "fs/state/path.h"
+#include "store/base/err.h"
 #include "tests/unit/suite.h"
 
 static struct nodes nodes;
@@ -63,6 +64,16 @@ static void rename_to(struct node *node, const char *name)
 {
 	node_rename(&nodes, node, node_name_new(bytes_string(name)),
 		    strlen(name));
+}
+
+static int make(struct node *parent, enum node_kind kind, const char *name,
+		uid_t uid)
+{
+	struct node *node = enter(parent, kind, name);
+	int err = node_make(&nodes, node, uid);
+
+	node_put(&nodes, node);
+	return err;
 }
 
 START_TEST(memory_is_that_of_all_nodes)
@@ -178,6 +189,7 @@ START_TEST(local_nodes_are_listed_in_order_until_they_end)
 	static const char *const names[] = { "m", "a", "z", "ab" };
 	struct node *t = enter(nodes.root, NODE_TABLE, "t");
 	struct names locals = { .names = NULL };
+	bool more;
 	size_t i;
 
 	for (i = 0; i < 4; i++) {
@@ -187,7 +199,9 @@ START_TEST(local_nodes_are_listed_in_order_until_they_end)
 		node_set_local(&nodes, n, true);
 		node_put(&nodes, n);
 	}
-	ck_assert_int_eq(node_add_locals(&nodes, t, &locals), 0);
+	ck_assert_int_eq(
+		node_add_locals(&nodes, t, BYTES_NONE, 100, &locals, &more), 0);
+	ck_assert(!more);
 	names_sort(&locals);
 	ck_assert_uint_eq(locals.count, 4);
 	ck_assert(bytes_equal(locals.names[0], bytes_string("a")));
@@ -267,6 +281,138 @@ START_TEST(a_row_stays_while_something_in_it_is_local)
 END_TEST
 
 /* Seconds of this thread to end count local nodes in the order of making. */
+START_TEST(local_names_come_in_pieces)
+{
+	enum { COUNT = 1000 };
+	struct node *t = enter(nodes.root, NODE_TABLE, "t");
+	struct buf from = BUF_INIT;
+	char name[16];
+	bool more = true;
+	size_t i, listed = 0;
+
+	for (i = 0; i < COUNT; i++) {
+		snprintf(name, sizeof(name), "r%03zu", i * 389 % COUNT);
+		make(t, NODE_ROW, name, 1);
+	}
+	while (more) {
+		struct names piece = { .names = NULL };
+
+		ck_assert_int_eq(node_add_locals(&nodes, t, buf_bytes(&from),
+						 100, &piece, &more),
+				 0);
+		names_sort(&piece);
+		ck_assert_uint_le(piece.memory.size, 104);
+		for (i = 0; i < piece.count; i++) {
+			snprintf(name, sizeof(name), "r%03zu", listed++);
+			ck_assert(bytes_equal(piece.names[i],
+					      bytes_string(name)));
+		}
+		ck_assert_int_eq(buf_set(&from, piece.names[i - 1]), 0);
+		ck_assert_int_eq(buf_add_byte(&from, 0), 0);
+		names_release(&piece);
+	}
+	ck_assert_uint_eq(listed, COUNT);
+	buf_release(&from);
+	node_detach(&nodes, t);
+	node_put(&nodes, t);
+}
+END_TEST
+
+/* As many directories as uid may make, with long names. */
+static int make_all(struct node *t, uid_t uid)
+{
+	char name[4000];
+	int count = 0, err;
+
+	memset(name, 'n', sizeof(name));
+	do {
+		snprintf(name, 20, "%u-%d", uid, count);
+		name[strlen(name)] = 'n';
+		name[sizeof(name) - 1] = '\0';
+		err = make(t, NODE_ROW, name, uid);
+		count += !err;
+	} while (!err);
+	ck_assert_int_eq(err, -ENOSPC);
+	return count;
+}
+
+START_TEST(local_directories_have_a_bound)
+{
+	struct node *t = enter(nodes.root, NODE_TABLE, "t"), *r, *f, *q;
+	size_t one;
+
+	make(t, NODE_ROW, "r", 3);
+	r = enter(t, NODE_ROW, "r");
+	one = nodes.local[0].memory;
+	/* A row in which one is local is local, too, and counted. */
+	make(r, NODE_FAMILY, "f", 3);
+	f = enter(r, NODE_FAMILY, "f");
+	ck_assert_uint_eq(nodes.local[0].memory, 2 * one);
+	make(f, NODE_CELL, "q", 3);
+	q = enter(f, NODE_CELL, "q");
+	ck_assert_uint_eq(nodes.local[0].count, 2);
+	rename_to(r, "another");
+	ck_assert_uint_eq(nodes.local[0].memory,
+			  2 * one + strlen("another") - 1);
+	/* One user leaves something to others. */
+	ck_assert_int_gt(make_all(t, 1), 3000);
+	ck_assert_uint_lt(nodes.local[0].memory, NODES_USER_MADE_MAX + 10000);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "user 1 has "));
+	ck_assert_int_gt(make_all(t, 2), 1500);
+	ck_assert_uint_lt(nodes.local[0].memory, NODES_MADE_MAX + 10000);
+	ck_assert_int_eq(make(t, NODE_ROW, "s", 3), -ENOSPC);
+	/* What is local may be made again, and a cell is not refused. */
+	ck_assert_int_eq(make(t, NODE_ROW, "another", 3), 0);
+	ck_assert_int_eq(make(f, NODE_CELL, "p", 3), 0);
+	node_detach(&nodes, find(f, NODE_CELL, "p"));
+	/* Directories with a cell do not count. */
+	node_committed(&nodes, q, 1, 1);
+	ck_assert(!r->local && !f->local);
+	node_put(&nodes, q);
+	node_put(&nodes, f);
+	node_put(&nodes, r);
+	node_detach(&nodes, t);
+	ck_assert_uint_eq(nodes.local[0].count + nodes.local[0].memory, 0);
+	node_put(&nodes, t);
+}
+END_TEST
+
+/* Who removes cells and leaves directories may go on for ever, and make more;
+ * what stayed just now is there for rm -r. */
+START_TEST(kept_directories_have_a_bound)
+{
+	struct node *t = enter(nodes.root, NODE_TABLE, "t");
+	struct node *r, *f;
+	size_t before = nodes.memory;
+	char name[4000];
+	int i;
+	bool all_stay;
+
+	memset(name, 'n', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	for (i = 0; i < 5000; i++) {
+		snprintf(name, 20, "%d", i);
+		name[strlen(name)] = 'n';
+		r = enter(t, NODE_ROW, name);
+		f = enter(r, NODE_FAMILY, "f");
+		all_stay = node_keep(&nodes, f, 1);
+		ck_assert(node_keep(&nodes, r, 1));
+		ck_assert(f->local && r->made);
+		node_put(&nodes, f);
+		ck_assert(all_stay ==
+			  (nodes.local[1].memory < NODES_USER_KEPT_MAX ||
+			   nodes.local[1].count == 2 * (size_t)i + 2));
+		node_put(&nodes, r);
+	}
+	ck_assert_uint_lt(nodes.local[1].memory, NODES_USER_KEPT_MAX + 10000);
+	ck_assert_uint_eq(nodes.local[1].memory, nodes.memory - before);
+	ck_assert_uint_eq(nodes.local[0].count, 0);
+	ck_assert_int_eq(make(t, NODE_ROW, "r", 1), 0);
+	node_detach(&nodes, t);
+	node_put(&nodes, t);
+}
+END_TEST
+
 static double end_locals(int count)
 {
 	struct node *t = enter(nodes.root, NODE_TABLE, "t"), *row;
@@ -315,6 +461,9 @@ int main(void)
 		local_nodes_are_listed_in_order_until_they_end,
 		a_commit_makes_the_cell_and_its_directories_real,
 		a_row_stays_while_something_in_it_is_local,
+		local_names_come_in_pieces,
+		local_directories_have_a_bound,
+		kept_directories_have_a_bound,
 		local_nodes_end_in_time_that_does_not_grow,
 	};
 

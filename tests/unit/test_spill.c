@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "store/text/json/json_mutation.h"
@@ -171,10 +172,57 @@ START_TEST(disk_error)
 }
 END_TEST
 
+/* How many texts this user may have in files, of a process that may have 64
+ * descriptors. */
+static size_t fill(struct spill *texts, uint32_t user)
+{
+	size_t count = 0;
+
+	store_scratch_for(user);
+	while (!spill_start(&texts[count]))
+		count++;
+	ck_assert_int_eq(spill_start(&texts[count]), -ERR_scratch_full);
+	return count;
+}
+
+START_TEST(one_user_leaves_descriptors)
+{
+	struct rlimit was, few;
+	struct spill texts[40];
+	size_t i;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &was), 0);
+	few = (struct rlimit){ 64, was.rlim_max };
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	for (i = 0; i < 40; i++)
+		spill_init(&texts[i], s, MEMORY_REQUESTS, MAX);
+	ck_assert_uint_eq(fill(texts, 1000), 16);
+	ck_assert_ptr_nonnull(
+		strstr(err_detail(), "user 1000 has 16 files open"));
+	ck_assert_uint_eq(fill(texts + 16, 1001), 16);
+	ck_assert_uint_eq(fill(texts + 32, 1002), 0);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "half of what"));
+	/* What is too much of one user does not stay in memory instead. */
+	add(1 << 20, 1 << 20);
+	ck_assert_int_eq(spill_add(&spill, BYTES_LITERAL("x")),
+			 -ERR_scratch_full);
+	check(1 << 20);
+	spill_release(&texts[0]);
+	ck_assert_int_eq(spill_add(&spill, BYTES_LITERAL("x")), 0);
+	for (i = 0; i < 40; i++)
+		spill_release(&texts[i]);
+	ck_assert_uint_eq(fill(texts, 1000), 16);
+	for (i = 0; i < 16; i++)
+		spill_release(&texts[i]);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &was), 0);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *tests[] = { small, large, without_memory, in_place,
-				 disk_error };
+	const TTest *tests[] = { small,          large,
+				 without_memory, in_place,
+				 disk_error,     one_user_leaves_descriptors };
 
 	return run_suite("spill", setup, teardown, tests,
 			 sizeof(tests) / sizeof(*tests));

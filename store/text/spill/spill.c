@@ -56,7 +56,7 @@ static void end_file(struct spill *p)
 	p->sweeper = NULL;
 	mapped_end(&p->map);
 	if (p->fd >= 0)
-		close(p->fd);
+		store_scratch_end(p->store, p->fd);
 	p->fd = -1;
 	p->room = 0;
 }
@@ -166,7 +166,8 @@ static bool fits(struct spill *p, size_t size)
 	return true;
 }
 
-/* Where no file can be made, as none may be written, it stays in memory. */
+/* Where no file can be made, as none may be written, it stays in memory; but
+ * not what is too much of one user. */
 int spill_add(struct spill *p, struct bytes data)
 {
 	int err = 0;
@@ -174,7 +175,7 @@ int spill_add(struct spill *p, struct bytes data)
 	assert(data.size <= p->max - p->size);
 	if (p->fd < 0 && !fits(p, p->size + data.size))
 		err = spill_start(p);
-	if (err == -ENOSPC)
+	if (err == -ENOSPC || err == -ERR_scratch_full)
 		return err;
 	if (p->fd >= 0)
 		err = append(p, data);

@@ -33,7 +33,7 @@ void spill_init(struct spill *p, struct store *s, enum memory_account account,
 void spill_release(struct spill *p);
 
 /* Appends data, with which it has at most max bytes. On an error it is as
- * before: -ENOMEM, -ENOSPC, or of the file. */
+ * before: -ENOMEM, -ENOSPC, -ERR_scratch_full, or of the file. */
 int spill_add(struct spill *p, struct bytes data);
 
 /* Puts it in a file now, if it is in none: what is added then never moves. */
