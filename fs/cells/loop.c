@@ -1,13 +1,10 @@
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/fuse.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -150,25 +147,6 @@ void loop_begin(fuse_req_t req)
 uid_t loop_uid(void)
 {
 	return my_request ? fuse_req_ctx(my_request)->uid : getuid();
-}
-
-/* The last field of its stat is what a parent will be told. */
-bool loop_is_killed(void)
-{
-	pid_t pid = my_request ? fuse_req_ctx(my_request)->pid : 0;
-	char path[32], text[1024];
-	const char *last;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = 0;
-	last = strrchr(text, ' ');
-	return last && WTERMSIG(atoi(last)) != 0;
 }
 
 bool loop_is_interrupted(void)

@@ -51,11 +51,6 @@ void loop_begin(fuse_req_t req);
  * who runs this process. */
 uid_t loop_uid(void);
 
-/* Whether who asked for it is ending by a signal, so that its close is the
- * kernel's; false where that cannot be told, as of another user's process. Not
- * after the request was answered. */
-bool loop_is_killed(void);
-
 /* Whether who asked for it has given up, because a signal came, or the loop has
  * ended. For scan_range.stop. Not after the request was answered, with which it
  * is gone; false in a thread that never began one. */

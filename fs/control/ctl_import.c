@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "fs/cells/loop.h"
 #include "fs/cells/notify.h"
 #include "fs/cells/space.h"
 #include "fs/control/batch_frames.h"
@@ -37,8 +36,6 @@
  * whole lines and leave a part of one. So does each close after ftruncate to 0,
  * until one to another length: by that a writer says that its input has come to
  * its end, wherever in a record that is, and that it was not killed before.
- * Of one that has not said so, and whose process a signal ends, the part of a
- * record is left out, too, where that can be seen.
  */
 
 /* How an import goes or went. Guarded by imports.lock. */
@@ -78,8 +75,7 @@ struct import_file {
 	bool at_line_start; /* nothing or a newline came last */
 	bool is_guarded;    /* no close is the end of the input */
 	bool is_over;       /* the next one is */
-	bool is_cut;        /* a write was refused since the last one taken, or
-			       a signal has ended its writer */
+	bool is_cut;        /* a write was refused since the last one taken */
 	uint64_t held_size; /* of importer, as fs->uncommitted has it */
 	uint64_t told_rows; /* row_count when the kernel was last told */
 	/* Since when there are rows that nobody sees; 0: there are none.
@@ -588,7 +584,6 @@ static int import_commit(struct fs *fs, struct ctl_file *f, bool at_end,
 	if (im->ended) {
 		err = sync ? store_sync(fs->store) : 0;
 	} else {
-		im->is_cut |= at_end && loop_is_killed();
 		im->ended = at_end && (im->is_over || !im->at_line_start) &&
 			    !im->is_guarded && !im->is_cut;
 		err = commit_lines(fs, f, im->ended, sync);
@@ -623,8 +618,8 @@ static void import_truncate(struct ctl_file *f, uint64_t size)
 	im->is_over = size > 0;
 }
 
-/* As ctl_ops.release. Unless guarded or cut off, what a writer left is taken as
- * it is. */
+/* As ctl_ops.release. Unless guarded, what a killed writer left is taken as it
+ * is. */
 static void import_release(struct fs *fs, struct ctl_file *f)
 {
 	struct import_file *im = f->state;

@@ -159,19 +159,3 @@ wait $pids
 same "and all in the end" "9 9 9 9040" "$(for name in plain resume file big; do
 	T count slow prefix=$name
 done | xargs)"
-
-# The end of a writer that a signal ends is none of its record; that of one that
-# leaves it to exit to close is.
-ends() {
-	python3 -c 'import os, sys
-fd = os.open(sys.argv[1], os.O_WRONLY)
-os.write(fd, b"id,v\n%s#1,x\n%s#2,wh" % ((sys.argv[2].encode(),) * 2))
-number = int(sys.argv[3])
-os.kill(os.getpid(), number) if number else os._exit(0)' \
-		"$m/slow/.import/recipe/r/csv" "$@" 2>/dev/null
-}
-for number in 0 9 15; do
-	(ends "end$number" $number) 2>/dev/null
-	same "ended by $number: whole records" $((number ? 1 : 2)) \
-		"$(T count slow prefix="end$number#")"
-done
