@@ -17,7 +17,7 @@ for c in .tabletfs t/.schema t/.granularity t/.scan t/.at t/.import t/.mutate \
 	check "$c" [ -e "$m/$c" ]
 done
 same "imports are listed" \
-	"csv family jsonl last recipe resume timestamp tsv" "$(ls "$m/t/.import" | xargs)"
+	"csv family jsonl last on-error recipe resume timestamp tsv" "$(ls "$m/t/.import" | xargs)"
 same "so are ways to drop" "prefix range" "$(ls "$m/t/.drop" | xargs)"
 same "and a family's files" "gc type" "$(ls "$m/t/.schema/f" | xargs)"
 for step in prefix range regex family column versions since until value \
