@@ -241,11 +241,13 @@ static int run_at(struct verb_call *c, const char *place, unsigned int flags)
 {
 	char *mounted = mount_store_at(place, NULL);
 	struct served served = { .root = -1 };
+	bool is_closed =
+		mounted && access(mounted, R_OK | X_OK) < 0 && errno == EACCES;
 	int status;
 
-	if (mounted && !holds_at(mounted, place) &&
+	if (mounted && (is_closed || !holds_at(mounted, place)) &&
 	    served_at(mounted, place, &served) == 1 &&
-	    !served_is_of(&served, mounted))
+	    (is_closed || !served_is_of(&served, mounted)))
 		status = through_mount(c, &served);
 	else
 		status = run_on_store(c, mounted ? mounted : place, flags);
