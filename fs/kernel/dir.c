@@ -183,7 +183,6 @@ static int next(struct dir *d, struct listing_entry *entry)
 
 	if (err == 2)
 		renew(d);
-
 	if (err == 1 && listing_place(d->listing, entry, &d->place))
 		return -ENOMEM;
 	return err;

@@ -39,11 +39,10 @@ int listing_next(struct listing *l, struct listing_entry *entry);
 int listing_place(const struct listing *l, const struct listing_entry *entry,
 		  struct buf *place);
 
-/* Goes back or on to before the first entry that is at
- * this place or behind it; but entries before it may come first, all of them
- * where entries are no rows of data. After an error only listing_seek and
- * listing_close are allowed. 0; 2 if it is a newer snapshot, after a change; or
- * an error. */
+/* Goes back or on to before the first entry that is at this place or behind it;
+ * but entries before it may come first, all of them where entries are no rows
+ * of data. After an error only listing_seek and listing_close are allowed. 0; 2
+ * if it is a newer snapshot, after a change; or an error. */
 int listing_seek(struct listing *l, struct bytes place);
 
 /* Whether listing_seek goes to rows without reading what is before them. */

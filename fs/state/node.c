@@ -311,9 +311,8 @@ static void leave_locals(struct node *node)
 	node->sibling = NULL;
 }
 
-/* node joins or leaves the list of its parent's local children, and upwards
- * those that are local by that, kept or not, as user's. All stay, as the caller
- * refers to node. */
+/* node joins or leaves the local children of its parent, and upwards those that
+ * are local by that, as user's, kept or not. The caller refers to node. */
 static void set_made_locked(struct nodes *nodes, struct node *node, bool made,
 			    bool kept, uint16_t user)
 {
@@ -559,8 +558,9 @@ bool node_keep(struct nodes *nodes, struct node *node, uid_t uid)
 		stay = false;
 	if (node->found && (node->local || *all < NODES_KEPT_MAX))
 		set_made_locked(nodes, node, true, true, user);
+	stay &= node->local;
 	pthread_mutex_unlock(&nodes->lock);
-	return stay && node->local;
+	return stay;
 }
 
 void node_know(struct nodes *nodes, struct node *node, uint64_t timestamp_us,
