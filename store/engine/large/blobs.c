@@ -242,18 +242,23 @@ static int replace(struct engine *e, struct log *log, uint64_t id,
 	return 0;
 }
 
-/* Bytes that a file begun now is to have: on a small disk less, so that there
- * is room to empty one when it is full. */
+/* Bytes that a file begun now is to have: on a small disk, or within a small
+ * quota, less, so that there is room to empty one when it is full, and who has
+ * a value open keeps little else. */
 static uint64_t file_size(struct engine *e)
 {
 	uint64_t size = e->options.blob_file_size, share;
+	uint64_t quota = atomic_load(&e->quota);
 	struct volume_space space;
 
 	if (e->volume->ops->space(e->volume, &space) < 0) {
 		err_clear();
 		return size;
 	}
-	share = space.total_size / FILE_SHARE;
+	share = space.total_size;
+	if (quota > 0 && quota < share)
+		share = quota;
+	share /= FILE_SHARE;
 	share = share < FILE_MIN ? FILE_MIN : share;
 	return share < size ? share : size;
 }
