@@ -135,7 +135,8 @@ static void changed(struct fs *fs, struct ctl_file *f)
 static void settle(struct mutate_file *m, int err)
 {
 	assert(!m->failed);
-	if (err_errno(err) != ENOSPC && err != -ENOBUFS && err != -EINTR)
+	if (err_errno(err) != ENOSPC && err_errno(err) != ENOBUFS &&
+	    err != -EINTR)
 		m->failed = err;
 }
 
