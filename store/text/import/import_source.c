@@ -92,6 +92,12 @@ static void set_characters(struct importer *im)
 
 /* Four bytes begin every text but the shortest. */
 #define MARK_SIZE 4
+/* So many tell what is of no format, see foreign.h, and whether there are zeros
+ * among the first: unless the first line ends before. What comes in pieces is
+ * waited for, so that they make no difference. */
+#define FOREIGN_SIZE 512
+#define ZEROS_SIZE 4096
+#define LINE_SIZE 65536
 
 /* UTF-16 or UTF-32 by its mark, or, as most texts begin with two characters of
  * ASCII, by where zeros are in the first bytes; NULL if it is neither. */
@@ -132,7 +138,7 @@ static int wrong_file(const struct importer *im, const char *what,
 		    what, how);
 }
 
-/* What no format is of. */
+/* What no format is of, by its first bytes. */
 static int check_foreign(const struct importer *im, struct bytes in)
 {
 	const char *kind = foreign_kind(in);
@@ -151,12 +157,17 @@ int import_source_mark(struct importer *im, bool final)
 	static const uint8_t mark[] = { 0xef, 0xbb, 0xbf };
 	struct bytes in = bytes_of(im->input.data + im->start,
 				   im->input.size - im->start);
+	struct bytes line;
 	const char *wide;
+	size_t first; /* bytes up to the end of the first line */
 	int err;
 
 	if (im->marked)
 		return 1;
-	if (!final && in.size < MARK_SIZE)
+	line = first_line(in);
+	first = (size_t)(line.data - in.data) + line.size;
+	if (!final && (in.size < MARK_SIZE ||
+		       (first == in.size && in.size < FOREIGN_SIZE)))
 		return 0;
 	wide = wide_encoding(in);
 	if (wide)
@@ -165,8 +176,9 @@ int import_source_mark(struct importer *im, bool final)
 			    "of it",
 			    (int)im->by.file.size, im->by.file.data,
 			    im->by.file.size > 0 ? ": " : "", wide, wide);
-	/* By a recipe more is known of it later. */
-	err = im->recipe ? 0 : check_foreign(im, in);
+	if (first < in.size)
+		first++;
+	err = check_foreign(im, bytes_of(in.data, first));
 	if (err < 0)
 		return err;
 	im->marked = true;
@@ -210,7 +222,7 @@ static bool is_no_text(const struct importer *im, struct bytes in,
 	size_t i;
 
 	if (in.size == 0 ||
-	    !memchr(in.data, 0, in.size < 4096 ? in.size : 4096))
+	    !memchr(in.data, 0, in.size < ZEROS_SIZE ? in.size : ZEROS_SIZE))
 		return false;
 	while (line.size > 0 && line.data[line.size - 1] == '\r')
 		line.size--;
@@ -219,6 +231,24 @@ static bool is_no_text(const struct importer *im, struct bytes in,
 		    line.data[i] != im->delimiter)
 			return true;
 	return has_lone_cr(im, line);
+}
+
+/* Bytes after which a file's format is known, which begins with in. */
+static size_t size_to_tell(const struct recipe_source *source, struct bytes in,
+			   struct bytes line)
+{
+	size_t i;
+
+	if (line.data + line.size == in.data + in.size)
+		return LINE_SIZE;
+	for (i = 0; i < line.size; i++)
+		if (line.data[i] < ' ' && line.data[i] != '\t' &&
+		    line.data[i] != source->delimiter)
+			break;
+	/* Every text's first line ends with CR, if it has one. */
+	while (i < line.size && line.data[i] == '\r')
+		i++;
+	return i < line.size ? ZEROS_SIZE : 0;
 }
 
 /* What is not of the file's format. */
@@ -263,12 +293,8 @@ int import_source_look(struct importer *im, bool final)
 	if (im->resume.saved.format)
 		by->format = (enum recipe_format)im->resume.saved.format;
 	line = first_line(in);
-	if (!final && line.data + line.size == in.data + in.size &&
-	    in.size < 65536)
+	if (!final && in.size < size_to_tell(source, in, line))
 		return 0;
-	err = check_foreign(im, in);
-	if (err < 0)
-		return err;
 	/* Lines with one value each that holds others inside are an array's. */
 	if (by->format == RECIPE_UNSAID)
 		by->format = guess(source, in);
