@@ -156,10 +156,13 @@ stop_mount
 
 # The shells themselves, as one types.
 if command -v tmux >/dev/null; then
-	t() { tmux -L "help-$$" "$@"; }
+	# A server for each, as one that is about to end still takes clients.
+	server=0
+	t() { tmux -L "help-$$-$server" "$@"; }
 	# typed SHELL-COMMAND SETUP TEXT WANTED: the line is completed to that.
 	typed() {
 		local i screen=
+		server=$((server + 1))
 		t -f /dev/null new-session -d -x 100 -y 20 "$1" || return 1
 		t send-keys "$2" Enter
 		for i in $(seq $((100 * ${SLOW:-1}))); do
