@@ -1,11 +1,14 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
 #include "store/base/hash.h"
 #include "store/text/track/cells_seen.h"
 
 #define SLOTS_MIN 1024
+#define HUGE_PAGE ((size_t)2 << 20)
 
 void cells_seen_init(struct cells_seen *c, size_t size_max)
 {
@@ -53,13 +56,29 @@ bool cells_seen_has(const struct cells_seen *c, uint64_t hash)
 	return c->capacity > 0 && *find(c, hash);
 }
 
+/* A power of two of free slots; NULL without memory. Each search goes to a place
+ * far off, so that large ones are a wish for huge pages, as an arena is. */
+static uint64_t *slots_new(size_t capacity)
+{
+	size_t size = capacity * sizeof(uint64_t);
+	uint64_t *slots;
+
+	if (size < HUGE_PAGE)
+		return calloc(capacity, sizeof(uint64_t));
+	slots = aligned_alloc(HUGE_PAGE, size);
+	if (!slots)
+		return NULL;
+	madvise(slots, size, MADV_HUGEPAGE);
+	return memset(slots, 0, size);
+}
+
 static int grow(struct cells_seen *c)
 {
 	struct cells_seen larger = *c;
 	size_t i;
 
 	larger.capacity = c->capacity ? c->capacity * 2 : SLOTS_MIN;
-	larger.slots = calloc(larger.capacity, sizeof(*larger.slots));
+	larger.slots = slots_new(larger.capacity);
 	if (!larger.slots)
 		return -ENOMEM;
 	for (i = 0; i < c->capacity; i++)
