@@ -26,6 +26,9 @@ for i, k in enumerate(keys):
         "f": {"base64:" + q: {"base64": base64.b64encode(k).decode()}, "": ""},
         "g": {"v": [{"value": "3", "timestamp": 3}, {"value": "2",
             "timestamp": 2}, {"value": "1", "timestamp": 9223372036854775807}]}}}))
+# So many in one write that the store has some of them as it has large ones.
+print(json.dumps({"row": "many", "set": {"f": {
+    "%04d" % i: "m" * 2000 for i in range(3000)}}}))
 print(json.dumps({"row": "large", "set": {"f": {
     "random": {"base64": base64.b64encode(r.randbytes(5000001)).decode()},
     "text": "\u00e4\n" * 200000, "edge": "e" * 49153, "chunk": "c" * 1048576}}}))
@@ -41,7 +44,7 @@ before=$(shown "$store")
 
 check "a dump" T dump whole
 same "its first line" "tabletfs-dump 1" "$(head -n 1 whole)"
-check "its last line" grep -qE '^end 3 19 [0-9]+ [0-9a-f]{16}$' <(tail -n 1 whole)
+check "its last line" grep -qE '^end 3 20 [0-9]+ [0-9a-f]{16}$' <(tail -n 1 whole)
 said=$("$TABLETFS" load whole loaded)
 same "what was loaded is told" "$(tail -n 1 whole | cut -d' ' -f2-4)" \
 	"$(echo "$said" | tr -dc '0-9 \n' | xargs)"

@@ -277,17 +277,25 @@ static int begin_parts(struct dump *d, const struct cell *c, struct buf *out)
 				    (unsigned long long)d->size);
 }
 
+/* Whether a value is parted is of its size alone: where the store holds it may
+ * be another place once it was loaded. */
 static int add_cell(struct dump *d, const struct cell *c, struct buf *out)
 {
+	struct bytes value = c->value;
 	int err = add_names(d, c, out);
 
 	d->counts.cells++;
-	if (!err && (cell_size(c) > DUMP_PART || c->blob.size > 0))
+	if (!err && cell_size(c) > DUMP_PART)
 		return begin_parts(d, c, out);
+	if (!err && c->blob.size > 0) {
+		buf_reset(&d->value);
+		err = scan_load(d->scan, c, &d->value);
+		value = buf_bytes(&d->value);
+	}
 	if (!err)
 		err = buf_printf(out, "v %llu ",
 				 (unsigned long long)c->timestamp_us);
-	return err < 0 ? err : add_line("", c->value, out);
+	return err < 0 ? err : add_line("", value, out);
 }
 
 /* Appends what one step makes, all but the last line. */
