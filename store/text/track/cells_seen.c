@@ -56,8 +56,8 @@ bool cells_seen_has(const struct cells_seen *c, uint64_t hash)
 	return c->capacity > 0 && *find(c, hash);
 }
 
-/* A power of two of free slots; NULL without memory. Each search goes to a place
- * far off, so that large ones are a wish for huge pages, as an arena is. */
+/* A power of two of free slots; NULL without memory. Each search goes to a
+ * place far off, so huge pages are wished for, as for an arena. */
 static uint64_t *slots_new(size_t capacity)
 {
 	size_t size = capacity * sizeof(uint64_t);
