@@ -376,7 +376,8 @@ static double middle(const struct heat_picture *p, size_t column)
 	return sum > 0 ? places / sum : -1;
 }
 
-/* Whether writes go up the keys with time: of all pairs of times nearly all. */
+/* Whether writes go up the keys with time: of all pairs of times nearly all. Of
+ * few steps that tells nothing. */
 static bool is_staircase(const struct heat_picture *p, size_t *steps)
 {
 	double order = 0, pairs = 0, x, y;
@@ -394,7 +395,7 @@ static bool is_staircase(const struct heat_picture *p, size_t *steps)
 			pairs++;
 		}
 	}
-	return *steps >= STAIRS_MIN && order >= STAIRS_ORDER * pairs;
+	return order >= STAIRS_ORDER * pairs;
 }
 
 static int rising(struct advice *a)
