@@ -1,27 +1,13 @@
 #include <assert.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 
 #include "store/base/arena.h"
-
-/* A search of a large arena goes to a place far off with every step, and with
- * pages of 4 KiB waits for the page table as well as for the memory. */
-#define HUGE_PAGE ((size_t)2 << 20)
+#include "store/base/huge.h"
 
 int arena_init(struct arena *a, size_t size)
 {
 	assert(size > 8 && size <= UINT32_MAX);
-	if (size < HUGE_PAGE) {
-		a->base = malloc(size);
-	} else {
-		size_t whole = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-
-		a->base = aligned_alloc(HUGE_PAGE, whole);
-		/* A wish: without huge pages it is only slower. */
-		if (a->base)
-			madvise(a->base, whole, MADV_HUGEPAGE);
-	}
+	a->base = huge_alloc(size);
 	if (!a->base)
 		return -ENOMEM;
 	a->used = 8; /* so that no allocation is at place 0 */

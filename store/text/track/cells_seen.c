@@ -2,13 +2,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "store/base/hash.h"
+#include "store/base/huge.h"
 #include "store/text/track/cells_seen.h"
 
 #define SLOTS_MIN 1024
-#define HUGE_PAGE ((size_t)2 << 20)
 
 void cells_seen_init(struct cells_seen *c, size_t size_max)
 {
@@ -56,31 +55,17 @@ bool cells_seen_has(const struct cells_seen *c, uint64_t hash)
 	return c->capacity > 0 && *find(c, hash);
 }
 
-/* A power of two of free slots; NULL without memory. Each search goes to a
- * place far off, so huge pages are wished for, as for an arena. */
-static uint64_t *slots_new(size_t capacity)
-{
-	size_t size = capacity * sizeof(uint64_t);
-	uint64_t *slots;
-
-	if (size < HUGE_PAGE)
-		return calloc(capacity, sizeof(uint64_t));
-	slots = aligned_alloc(HUGE_PAGE, size);
-	if (!slots)
-		return NULL;
-	madvise(slots, size, MADV_HUGEPAGE);
-	return memset(slots, 0, size);
-}
-
 static int grow(struct cells_seen *c)
 {
 	struct cells_seen larger = *c;
-	size_t i;
+	size_t i, size;
 
 	larger.capacity = c->capacity ? c->capacity * 2 : SLOTS_MIN;
-	larger.slots = slots_new(larger.capacity);
+	size = larger.capacity * sizeof(*larger.slots);
+	larger.slots = huge_alloc(size);
 	if (!larger.slots)
 		return -ENOMEM;
+	memset(larger.slots, 0, size);
 	for (i = 0; i < c->capacity; i++)
 		if (c->slots[i])
 			*find(&larger, c->slots[i]) = c->slots[i];
