@@ -1,5 +1,7 @@
 #!/bin/bash
 # tabletfs mounts: what is mounted here and by whom, whatever the daemons do.
+#
+# Alone: others may keep its mounts, and it theirs, in namespaces of mounts.
 . "$(dirname "$0")/lib.sh"
 
 hangs="no answer within 2000 ms; its daemon or its store's disk hangs"

@@ -2,6 +2,8 @@
 # Backups of a store that is mounted and goes on to change, and of one that is
 # not; they open for writing and hold what was there. The daemon of a mount only
 # pins: it opens nothing, and nothing stays pinned when the command has ended.
+#
+# Alone: its namespaces of mounts keep those of others.
 . "$(dirname "$0")/lib.sh"
 export TABLETFS_STORE=$store
 

@@ -1,5 +1,7 @@
 #!/bin/bash
 # What other users may do to who uses a store, and to each other: nothing.
+#
+# Alone: how long users wait for each other is measured.
 . "$(dirname "$0")/lib.sh"
 
 [ "$(id -u)" = 0 ] || { skipped=1; exit 0; }

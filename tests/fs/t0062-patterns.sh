@@ -1,6 +1,8 @@
 #!/bin/bash
 # Patterns that take long to match: who asks can be killed, others go on
 # meanwhile, writers do not wait for them, and neither does the end of the mount.
+#
+# Alone: how long others wait is measured.
 . "$(dirname "$0")/lib.sh"
 start_mount || exit 1
 mkdir -p "$m/t/r/f" "$m/t2/r/f" "$m/other/r/f"

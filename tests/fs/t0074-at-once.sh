@@ -2,6 +2,8 @@
 # Two of everything at once: mounts, umounts, imports, commands; and one thing
 # right after the other. Each has its way, or is told who has it. LOOPS=200 goes
 # on.
+#
+# Alone: it is many processes itself.
 . "$(dirname "$0")/lib.sh"
 unset TABLETFS_STORE
 loops=${LOOPS:-8}

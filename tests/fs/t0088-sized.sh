@@ -1,6 +1,8 @@
 #!/bin/bash
 # Exports on a mount have a size: programs that go by it, seek or map read all of
 # the text, of one moment, or are told; whatever is written meanwhile.
+#
+# Alone: it has the kernel forget all pages.
 MOUNT="-o export-max=20M"
 . "$(dirname "$0")/lib.sh"
 . "$fs_tests/duckdb.sh"

@@ -5,6 +5,8 @@
 # calls leave in memory. LONG=1, as in make check-serve-long, has 1 GiB and 100 MiB
 # and holds the times against their bounds, which are for a machine that does
 # little else; else only memory is.
+#
+# Alone: it measures time.
 fs_tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 TABLETFS=${TABLETFS:-$(cd "$fs_tests/../.." && pwd)/build/tabletfs}
 . "$fs_tests/../lib.sh"

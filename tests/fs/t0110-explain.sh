@@ -1,6 +1,8 @@
 #!/bin/bash
 # How rows are read and what that costs: .scan/.../explain and read explain=yes;
 # and slow=, by which the event log tells what took long and what it had to read.
+#
+# Alone: it tells quick calls from slow ones.
 . "$(dirname "$0")/lib.sh"
 . "$fs_tests/serve.sh"
 at_end() {

@@ -2,6 +2,8 @@
 # Whoever may not mount hears in one sentence what is missing and who gives it,
 # and no store is made meanwhile. Each case has a /dev, /etc and /usr/bin of its
 # own, in a namespace of mounts.
+#
+# Alone: its namespaces of mounts keep those of others.
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" = 0 ] || skip_all "only root can take rights away"
 unshare -m true 2>/dev/null || skip_all "there are no namespaces of mounts"

@@ -2,6 +2,8 @@
 # The unit for systemd: what it runs works as root and as the user that a drop-in
 # names, with the directory that systemd makes of StateDirectory=. systemd itself
 # starts it in make check-deb.
+#
+# Alone: its namespace of mounts keeps those of others.
 here=$(cd "$(dirname "$0")" && pwd)
 # In a namespace of its own /dev/fuse can be what Debian has it, for all.
 if [ "$(id -u)" = 0 ] && [ -z "${ALONE-}" ] && unshare -m true 2>/dev/null; then

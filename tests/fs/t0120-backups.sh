@@ -2,6 +2,8 @@
 # Directories of backups, of a store that is mounted, served or free: each holds
 # its moment, later ones copy what is new, also on another file system; kills and
 # a full disk leave what was there; stores and tables come back as they were.
+#
+# Alone: its namespaces of mounts keep those of others.
 . "$(dirname "$0")/lib.sh"
 . "$fs_tests/serve.sh"
 at_end() {
