@@ -296,8 +296,9 @@ $(B)/libfs.a: $(call obj,$(FS) $(filter-out tools/main.c,$(TOOLS)))
 $(B)/libsim.a: $(call obj,$(SIM))
 	$(call say,AR  )rm -f $@.new && ar rcs $@.new $^ && mv $@.new $@
 
+# Plugins call what is in it.
 $(B)/tabletfs: $(call obj,tools/main.c) $(B)/libfs.a $(B)/libstore.a
-	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -rdynamic -o $@ $^ $(LIB_LDFLAGS)
 
 $(B)/tests/conformance: $(call obj,$(CONFORMANCE)) $(B)/libsim.a \
 		$(B)/libfs.a $(B)/libstore.a

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "store/base/err.h"
 #include "store/base/place/place.h"
@@ -60,8 +61,8 @@ START_TEST(a_kind)
 	ck_assert_ptr_null(v);
 	ck_assert_str_eq(err_detail(),
 			 "memory:a/b:c: this program knows no stores of the "
-			 "kind memory; a directory of that name is "
-			 "./memory:a/b:c");
+			 "kind memory, and has no tabletfs-memory.so; a "
+			 "directory of that name is ./memory:a/b:c");
 	ck_assert_int_eq(volume_holder("memory:x", &line, &here),
 			 -ERR_no_such_kind);
 	ck_assert(!here);
@@ -96,6 +97,23 @@ START_TEST(a_holder)
 	ck_assert(here);
 	buf_release(&line);
 	v->ops->close(v);
+}
+END_TEST
+
+/* A plugin that is none is told by its path, and is looked for each time. */
+START_TEST(a_plugin_that_cannot_be_loaded)
+{
+	struct volume *v;
+
+	ck_assert_int_eq(mkdir(directory, 0700), 0);
+	ck_assert_int_eq(setenv("TABLETFS_PLUGINS", directory, 1), 0);
+	ck_assert_int_eq(volume_open("plugged:x", true, &v), -ERR_no_such_kind);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "./plugged:x"));
+	make_file("tabletfs-plugged.so", "no library\n");
+	ck_assert_int_eq(volume_open("plugged:x", true, &v), -ERR_no_such_kind);
+	ck_assert_ptr_null(v);
+	ck_assert_ptr_nonnull(strstr(err_detail(), directory));
+	ck_assert_ptr_nonnull(strstr(err_detail(), "tabletfs-plugged.so"));
 }
 END_TEST
 
@@ -180,7 +198,10 @@ END_TEST
 
 int main(void)
 {
-	const TTest *tests[] = { a_directory, a_kind, a_holder,
+	const TTest *tests[] = { a_directory,
+				 a_kind,
+				 a_holder,
+				 a_plugin_that_cannot_be_loaded,
 				 a_store_is_made_once,
 				 a_repair_is_there_when_it_is_whole };
 

@@ -1,14 +1,21 @@
 #include <assert.h>
+#include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "store/base/err.h"
 #include "store/base/place/place.h"
 #include "store/base/volume/volume_posix.h"
 #include "store/base/volume/volume_posix_lease.h"
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
 static const struct volume_kind *kinds[VOLUME_KINDS_MAX];
 static size_t kind_count;
 
+/* Needs lock. */
 static const struct volume_kind *find(struct bytes name)
 {
 	size_t i;
@@ -27,7 +34,8 @@ static size_t kind_size(const char *where)
 	return n >= 2 && where[n] == ':' && where[0] > '9' ? n : 0;
 }
 
-int volume_register(const struct volume_kind *kind)
+/* Needs lock. */
+static int add(const struct volume_kind *kind)
 {
 	assert(kind->open && kind->holder);
 	if (find(bytes_string(kind->name)))
@@ -40,19 +48,97 @@ int volume_register(const struct volume_kind *kind)
 	return 0;
 }
 
+int volume_register(const struct volume_kind *kind)
+{
+	int err;
+
+	pthread_mutex_lock(&lock);
+	err = add(kind);
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+/* Sets path, to be freed, to a file that is there: 0, or -ENOENT or -ENOMEM. */
+static int find_plugin(struct bytes name, char **path)
+{
+	const char *given = getenv("TABLETFS_PLUGINS");
+	char program[4096];
+	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	const char *middle[] = { "", "/../lib/tabletfs" };
+	size_t i;
+
+	program[n > 0 ? n : 0] = 0;
+	if (strrchr(program, '/'))
+		*strrchr(program, '/') = 0;
+	for (i = 0; i < sizeof(middle) / sizeof(*middle); i++) {
+		if (asprintf(path, "%s%s/tabletfs-%.*s.so",
+			     given ? given : program, middle[i], (int)name.size,
+			     (const char *)name.data) < 0)
+			return -ENOMEM;
+		if (access(*path, F_OK) == 0)
+			return 0;
+		free(*path);
+	}
+	return -ENOENT;
+}
+
+/* Loads a kind from its plugin, which stays: 0; -ENOENT if there is none; or an
+ * error. Needs lock. */
+static int load(struct bytes name)
+{
+	const struct volume_plugin *plugin;
+	char *path;
+	void *handle;
+	int err = find_plugin(name, &path);
+
+	if (err < 0)
+		return err;
+	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	plugin = handle ? dlsym(handle, "volume_plugin") : NULL;
+	if (!plugin)
+		err = fail(ERR_no_such_kind,
+			   "%s: cannot be loaded; the package that has what is "
+			   "missing makes it work: %s",
+			   path, dlerror());
+	else if (strcmp(plugin->version, TABLETFS_VERSION) != 0)
+		err = fail(
+			ERR_no_such_kind,
+			"%s: is of version %s and this program of " TABLETFS_VERSION
+			"; install both of one",
+			path, plugin->version);
+	else
+		err = add(plugin->kind);
+	if (err < 0 && handle)
+		dlclose(handle);
+	free(path);
+	return err;
+}
+
 int volume_place(const char *where, const struct volume_kind **kind,
 		 const char **place)
 {
 	size_t size = kind_size(where);
+	struct bytes name = bytes_of(where, size);
+	int err = 0;
 
-	*kind = size ? find(bytes_of(where, size)) : NULL;
+	*kind = NULL;
 	*place = size ? where + size + 1 : where;
-	if (size && !*kind)
+	if (!size)
+		return 0;
+	pthread_mutex_lock(&lock);
+	*kind = find(name);
+	if (!*kind) {
+		err = load(name);
+		*kind = find(name);
+	}
+	pthread_mutex_unlock(&lock);
+	if (err == -ENOENT)
 		return fail(ERR_no_such_kind,
 			    "%s: this program knows no stores of the kind "
-			    "%.*s; a directory of that name is ./%s",
-			    where, (int)size, where, where);
-	return size > 0;
+			    "%.*s, and has no tabletfs-%.*s.so; a directory of "
+			    "that name is ./%s",
+			    where, (int)size, where, (int)size, where, where);
+	return err < 0 ? err : 1;
 }
 
 int volume_open(const char *where, bool create, struct volume **out)

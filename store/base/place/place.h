@@ -9,7 +9,9 @@
  * them or digits, two at least; what begins otherwise, or has a slash before
  * its colon, is a directory, so that ./ab:c is one.
  *
- * Kinds are registered before there are threads, and stay.
+ * A kind that was not registered is looked for as a plugin, tabletfs-KIND.so:
+ * beside the program, in ../lib/tabletfs from there, or in the directory that
+ * the variable TABLETFS_PLUGINS names. Kinds stay; any thread may call.
  */
 struct volume_kind {
 	const char *name;
@@ -17,6 +19,12 @@ struct volume_kind {
 	int (*open)(const char *place, bool create, struct volume **out);
 	/* As volume_holder. */
 	int (*holder)(const char *place, struct buf *line, bool *here);
+};
+
+/* What a plugin has by the name of volume_plugin. */
+struct volume_plugin {
+	const char *version; /* of the program that it is a part of */
+	const struct volume_kind *kind;
 };
 
 #define VOLUME_KINDS_MAX 8
