@@ -43,7 +43,8 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
 	-fno-sanitize-recover=all) $(LIB_CFLAGS)
 ALL_LDFLAGS = $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 
-STORE := $(sort $(shell find store -name "*.c"))
+RADOS := $(sort $(wildcard store/base/rados/*.c))
+STORE := $(filter-out $(RADOS),$(sort $(shell find store -name "*.c")))
 FS := $(sort $(shell find fs -name "*.c"))
 TOOLS := $(sort $(shell find tools -name "*.c"))
 # The second ones are what help, manual and the first refer to.
@@ -69,12 +70,17 @@ RE2_BIN := $(if $(shell command -v g++),$(if $(shell pkg-config --exists re2 && 
 say = $(if $(V),,@echo '  $(1) $@';)
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
-OBJECTS := $(call obj,$(STORE) $(FS) $(TOOLS) $(SIM) $(UNIT) $(MAINS) \
+OBJECTS := $(call obj,$(STORE) $(RADOS) $(FS) $(TOOLS) $(SIM) $(UNIT) $(MAINS) \
 	$(FUZZ) tests/fuzz/replay.c $(CONFORMANCE) $(BENCH_ENGINE) $(BENCH_TIME))
 UNIT_BIN := $(patsubst %.c,$(B)/%,$(UNIT))
 MAIN_BIN := $(patsubst %.c,$(B)/%,$(MAINS))
 FUZZ_BIN := $(patsubst %.c,$(B)/%,$(FUZZ))
 PROGRAMS := $(B)/tabletfs $(if $(CONFORMANCE),$(B)/tests/conformance)
+
+# Stores in a pool of Ceph: a plugin, for those who have librados-dev.
+RADOS_SO := $(B)/tabletfs-rados.so
+RADOS_LIBS = $(shell pkg-config --libs yajl) -lrados
+CEPH := $(patsubst %,$(B)/tests/ceph/%,test_volume_contract test_volume_lease)
 
 # What make check builds: with T what has one of its words in its name, and what
 # the scripts on a mount need.
@@ -83,11 +89,11 @@ CHECKED := $(if $(T),$(sort $(filter $(B)/tests/fs/%,$(CHECKED)) \
 	$(foreach t,$(T),$(foreach bin,$(CHECKED),$(if $(findstring \
 	$(t),$(bin:$(B)/tests/%=%)),$(bin))))),$(CHECKED))
 
-.PHONY: all help build deps check check-built check-deb check-fault \
+.PHONY: all help build deps check check-built check-ceph check-deb check-fault \
 	check-fs-long check-kernel check-serve-long check-soak check-wire canary \
 	demo fuzz lint compile_commands.json bench bench-engine bench-fs \
 	bench-heat bench-import bench-large bench-serve bench-time install \
-	install-files uninstall deb clean
+	install-files rados uninstall deb clean
 .SECONDARY:
 
 # The program, build/tabletfs; installs what it needs
@@ -152,6 +158,18 @@ check-kernel: deps
 check-deb: deps
 	@tools/install-packages tests/packages-check-deb
 	@B=$(B) tests/check-deb
+
+# The plugin for stores in a pool of Ceph, build/tabletfs-rados.so
+rados: deps
+	@tools/install-packages tools/packages-rados
+	@$(MAKE) --no-print-directory build $(RADOS_SO)
+
+# Stores in a pool of Ceph, on a cluster of its own
+check-ceph: rados
+	@tests/ceph/install && \
+		$(MAKE) --no-print-directory build $(CEPH) \
+			$(filter $(B)/tests/fs/%,$(MAIN_BIN)) && \
+		B=$(B) T="$(T)" SEED=$(SEED) tests/ceph/run
 
 # Google's own clients beside tabletfs serve
 check-wire: deps
@@ -282,7 +300,7 @@ $(B)/obj/%.o: %.c
 $(call obj,tools/topic.c): $(TOPICS)
 
 # What tells the version, and so is compiled again when that is another.
-TELLING := $(call obj,$(shell grep -l TABLETFS_VERSION $(STORE) $(FS) $(TOOLS) \
+TELLING := $(call obj,$(shell grep -l TABLETFS_VERSION $(STORE) $(RADOS) $(FS) $(TOOLS) \
 	$(UNIT)))
 $(TELLING): ALL_CFLAGS += -DTABLETFS_VERSION='"$(VERSION)"'
 $(TELLING): tools/package/changelog
@@ -299,6 +317,21 @@ $(B)/libsim.a: $(call obj,$(SIM))
 # Plugins call what is in it.
 $(B)/tabletfs: $(call obj,tools/main.c) $(B)/libfs.a $(B)/libstore.a
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -rdynamic -o $@ $^ $(LIB_LDFLAGS)
+
+$(call obj,$(RADOS)): ALL_CFLAGS += -fPIC
+$(RADOS_SO): $(call obj,$(RADOS))
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -shared -o $@ $^ $(RADOS_LIBS)
+
+# The same suites as of other volumes, and the plugin's own.
+$(B)/obj/tests/ceph/%.o: tests/unit/%.c
+	@mkdir -p $(@D)
+	$(call say,CC  )$(CC) $(ALL_CFLAGS) -DKIND_RADOS -MMD -MP -c -o $@ $<
+
+$(CEPH): $(B)/%: $(B)/obj/%.o $(call obj,$(RADOS)) $(B)/libsim.a $(B)/libfs.a \
+		$(B)/libstore.a
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LDFLAGS) \
+		$(RADOS_LIBS) $(shell pkg-config --libs check)
 
 $(B)/tests/conformance: $(call obj,$(CONFORMANCE)) $(B)/libsim.a \
 		$(B)/libfs.a $(B)/libstore.a

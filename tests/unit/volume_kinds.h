@@ -28,6 +28,7 @@ struct kind {
 	 * as it lives, it has it. */
 	void (*expire)(struct volume *v);
 	void (*silence)(struct volume *v, bool silent); /* or NULL */
+	struct volume *(*elsewhere)(void); /* one that is another's */
 	void (*set_up)(void);
 	bool threads; /* may be used by several */
 };
@@ -83,15 +84,29 @@ static inline void die_memory(struct volume *v)
 	volume_mem_held_by(v, &who);
 }
 
+static inline struct volume *elsewhere_posix(void)
+{
+	char path[160];
+	struct volume *to;
+
+	snprintf(path, sizeof(path), "%s/elsewhere", top);
+	ck_assert_int_eq(volume_posix_open(path, true, &to), 0);
+	return to;
+}
+
 static inline void set_up_posix(void);
 static inline void set_up_memory(void);
 
+#ifdef KIND_RADOS
+#include "tests/ceph/kind_rados.h"
+#else
 static const struct kind kinds[] = {
 	{ "posix", open_volume, again_posix, die_posix, NULL, NULL,
-	  set_up_posix, true },
+	  elsewhere_posix, set_up_posix, true },
 	{ "memory", open_memory, again_memory, die_memory, volume_mem_expire,
-	  volume_mem_silence, set_up_memory, false },
+	  volume_mem_silence, open_memory, set_up_memory, false },
 };
+#endif
 
 static inline void set_up_posix(void)
 {
@@ -205,16 +220,8 @@ static inline void take(struct volume *v, const char *holder)
 /* A volume of the same kind, with other.sst. */
 static inline struct volume *elsewhere(void)
 {
-	struct volume *to;
+	struct volume *to = kind->elsewhere();
 
-	if (kind->open == open_memory) {
-		to = open_memory();
-	} else {
-		char path[160];
-
-		snprintf(path, sizeof(path), "%s/elsewhere", top);
-		ck_assert_int_eq(volume_posix_open(path, true, &to), 0);
-	}
 	write_segment(to, "other.sst", "other");
 	return to;
 }
