@@ -83,8 +83,8 @@ int ctl_print_stats(struct fs *fs, struct buf *out)
 		f.local.count, f.local.memory, (unsigned long long)f.exports,
 		(unsigned long long)f.requests, (unsigned long long)f.changes,
 		(unsigned long long)f.errors,
-		(unsigned long long)fs->store_device,
-		(unsigned long long)fs->store_inode, (int)getpid(), position);
+		(unsigned long long)fs->mark.place,
+		(unsigned long long)fs->mark.holder, (int)getpid(), position);
 	if (!err)
 		err = print_history(fs->store, out);
 	return err ? err : print_memory(&store, out);

@@ -34,7 +34,7 @@
 #include "fs/state/privilege.h"
 #include "store/base/bg.h"
 #include "store/base/place/place.h"
-#include "store/base/volume/volume_posix.h"
+#include "store/base/volume/volume.h"
 #include "store/text/value/gcpolicy.h"
 
 /*
@@ -549,7 +549,6 @@ static int serve(const struct mount_options *o, const char *store_path,
 {
 	struct device device = { 0 };
 	struct metrics_file *figures = NULL;
-	struct stat directory = { 0 };
 	struct heap_watch *heap;
 	struct store *store;
 	struct fs fs;
@@ -576,11 +575,10 @@ static int serve(const struct mount_options *o, const char *store_path,
 		fs_log_error(&fs, NULL, NULL, err);
 	fs.device = &device;
 	store_set_slow(store, o->slow_us);
-	err = volume_posix_stat(store_volume(store), &directory);
-	fs.store_device = directory.st_dev;
-	fs.store_inode = directory.st_ino;
-	if (!err && o->metrics_file)
-		err = metrics_file_open(o->metrics_file, store_path, &figures);
+	fs.mark = store_volume(store)->mark;
+	err = o->metrics_file
+		      ? metrics_file_open(o->metrics_file, store_path, &figures)
+		      : 0;
 	if (!err)
 		err = open_session(&fs, store_path);
 	/* The filesystem outlives its session, whose threads use it. */

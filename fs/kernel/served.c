@@ -69,15 +69,14 @@ static int read_stats(int root, char *text)
 }
 
 /* Whether the mount whose root is open serves this store: 1, 0 or an error. */
-static int serves(int root, const struct stat *store)
+static int serves(int root, const struct volume_mark *mark)
 {
 	char text[STATS_SIZE_MAX + 1];
 	int err = read_stats(root, text);
 
-	return err <= 0
-		       ? err
-		       : number_of(text, SERVED_DEVICE) == store->st_dev &&
-				 number_of(text, SERVED_INODE) == store->st_ino;
+	return err <= 0 ? err
+			: number_of(text, SERVED_DEVICE) == mark->place &&
+				  number_of(text, SERVED_INODE) == mark->holder;
 }
 
 int served_pid(const char *place)
@@ -143,15 +142,15 @@ static int find_socket(const char *directory, struct served *served)
 static int find(const char *directory, const struct answer_teller *teller,
 		struct served *served)
 {
-	struct stat store;
+	struct volume_mark mark;
 	const char *at;
 	bool here;
 	int err = volume_holder(directory, &served->holder, &here);
 
 	if (err >= 0)
 		err = buf_terminate(&served->holder);
-	if (!err && stat(directory, &store) < 0)
-		err = fail(errno, "%s", directory);
+	if (!err)
+		err = volume_marked(directory, &mark);
 	if (err)
 		return err;
 	buf_reset(&served->place);
@@ -178,7 +177,7 @@ static int find(const char *directory, const struct answer_teller *teller,
 	served->root = open((char *)served->place.data,
 			    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (served->root >= 0)
-		err = serves(served->root, &store);
+		err = serves(served->root, &mark);
 	else if (errno == EACCES)
 		err = -EACCES;
 	if (err == -EACCES)
@@ -228,10 +227,10 @@ int served_at(const char *directory, const char *place, struct served *served)
 
 bool served_is_of(const struct served *served, const char *directory)
 {
-	struct stat store;
+	struct volume_mark mark;
 
-	return stat(directory, &store) == 0 &&
-	       serves(served->root, &store) == 1;
+	return volume_marked(directory, &mark) == 0 &&
+	       serves(served->root, &mark) == 1;
 }
 
 /* Milliseconds of a clock that nobody sets. */

@@ -71,7 +71,8 @@ void served_address(int directory, struct sockaddr_un *out);
  * like. */
 int served_connect(const char *directory);
 
-/* Lines of .tabletfs/stats: the directory of the store, as stat(2) has it. */
+/* Lines of .tabletfs/stats: the mark of the store, which is of a directory as
+ * stat(2) has it. */
 #define SERVED_DEVICE "store_device "
 #define SERVED_INODE "store_inode "
 /* And the daemon, which is in no lock file if it only reads. */

@@ -91,8 +91,7 @@ struct fs {
 	struct device *device;        /* how requests are waited for */
 	uint64_t start_us;            /* when the filesystem began */
 	uint64_t start_steady_us;     /* the same by fs_steady */
-	uint64_t store_device;        /* st_dev of the store's directory */
-	uint64_t store_inode;         /* its st_ino; 0 in tests */
+	struct volume_mark mark;      /* of the store; zeros in tests */
 	uid_t uid;                    /* whose all is that has no owner set */
 	gid_t gid;
 

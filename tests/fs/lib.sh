@@ -3,12 +3,15 @@
 # shell in the mount point's parent, $work.
 #
 #   $work  temporary directory    $store  the store    $m  the mount point
+#
+# With PLACE, such as rados:POOL/, the store is there, by the directory's name.
 fs_tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 TABLETFS=${TABLETFS:-$(cd "$fs_tests/../.." && pwd)/build/tabletfs}
 # For fails.py.
 export PYTHONPATH=$fs_tests PYTHONDONTWRITEBYTECODE=1
 . "$fs_tests/../lib.sh"
-daemon= store=$work/store m=$work/mnt
+daemon= store=${PLACE:+$PLACE${work##*/}} m=$work/mnt
+store=${store:-$work/store}
 mkdir "$m"
 
 [ -w /dev/fuse ] && command -v fusermount3 >/dev/null ||
@@ -19,9 +22,10 @@ at_end() {
 }
 
 # The daemon that serves $m, by the line that it leaves with the store; one that
-# only reads leaves none and is asked.
+# only reads leaves none and is asked, and so is one of a store elsewhere.
 find_daemon() {
-	if grep -q " $m fuse.tabletfs ro" /proc/self/mounts; then
+	if [ -n "${PLACE-}" ] ||
+		grep -q " $m fuse.tabletfs ro" /proc/self/mounts; then
 		sed -n 's/^daemon_pid //p' "$m/.tabletfs/stats"
 	else
 		sed -n 's/.*pid \([0-9]*\), mounted at.*/\1/p' "$store/lock"

@@ -25,7 +25,14 @@ static int hold_memory(const char *place, struct buf *line, bool *here)
 	return buf_set(line, bytes_string(place));
 }
 
-static const struct volume_kind memory = { "memory", open_memory, hold_memory };
+static int mark_memory(const char *place, struct volume_mark *out)
+{
+	*out = (struct volume_mark){ strlen(place), 7 };
+	return 0;
+}
+
+static const struct volume_kind memory = { "memory", open_memory, hold_memory,
+					   mark_memory };
 
 START_TEST(a_directory)
 {
@@ -34,6 +41,7 @@ START_TEST(a_directory)
 		"",      ":",    "ab",     "ab/c:d", "a b:c",
 	};
 	const struct volume_kind *kind;
+	struct volume_mark mark;
 	const char *place;
 	struct volume *v;
 	size_t i;
@@ -46,6 +54,9 @@ START_TEST(a_directory)
 	}
 	ck_assert_int_eq(volume_open(directory, true, &v), 0);
 	ck_assert_str_eq(v->path, directory);
+	ck_assert_int_eq(volume_marked(directory, &mark), 0);
+	ck_assert_uint_eq(mark.place, v->mark.place);
+	ck_assert_uint_eq(mark.holder, v->mark.holder);
 	v->ops->close(v);
 }
 END_TEST
@@ -53,6 +64,7 @@ END_TEST
 START_TEST(a_kind)
 {
 	struct buf line = BUF_INIT;
+	struct volume_mark mark;
 	bool here = true;
 	struct volume *v;
 
@@ -71,6 +83,8 @@ START_TEST(a_kind)
 	ck_assert_int_eq(volume_open("memory:a/b:c", false, &v), 0);
 	ck_assert_str_eq(asked, "a/b:c");
 	v->ops->close(v);
+	ck_assert_int_eq(volume_marked("memory:xy", &mark), 0);
+	ck_assert_uint_eq(mark.place, 2);
 	ck_assert_int_eq(volume_holder("memory:x", &line, &here), 0);
 	ck_assert(bytes_equal(buf_bytes(&line), BYTES_LITERAL("x")));
 	buf_release(&line);
@@ -127,7 +141,8 @@ static int open_kept(const char *place, bool create, struct volume **out)
 	return volume_mem_other(kept, out);
 }
 
-static const struct volume_kind kept_kind = { "kept", open_kept, hold_memory };
+static const struct volume_kind kept_kind = { "kept", open_kept, hold_memory,
+					      mark_memory };
 
 static void set_up_kept(void)
 {

@@ -10,6 +10,7 @@
 #include "store/base/place/place.h"
 #include "store/base/volume/volume_posix.h"
 #include "store/base/volume/volume_posix_lease.h"
+#include "store/base/volume/volume_posix_own.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
 static const struct volume_kind *kinds[VOLUME_KINDS_MAX];
@@ -37,7 +38,7 @@ static size_t kind_size(const char *where)
 /* Needs lock. */
 static int add(const struct volume_kind *kind)
 {
-	assert(kind->open && kind->holder);
+	assert(kind->open && kind->holder && kind->marked);
 	if (find(bytes_string(kind->name)))
 		return fail(EEXIST, "%s: is a kind of volume already",
 			    kind->name);
@@ -165,4 +166,17 @@ int volume_holder(const char *where, struct buf *line, bool *here)
 		return err;
 	return kind ? kind->holder(place, line, here)
 		    : volume_posix_holder(place, line, here);
+}
+
+int volume_marked(const char *where, struct volume_mark *out)
+{
+	const struct volume_kind *kind;
+	const char *place;
+	int err = volume_place(where, &kind, &place);
+
+	*out = (struct volume_mark){ 0, 0 };
+	if (err < 0)
+		return err;
+	return kind ? kind->marked(place, out)
+		    : volume_posix_marked(place, out);
 }

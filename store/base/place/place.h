@@ -17,8 +17,9 @@ struct volume_kind {
 	const char *name;
 	/* As volume_posix_open; place is what follows the colon. */
 	int (*open)(const char *place, bool create, struct volume **out);
-	/* As volume_holder. */
+	/* As volume_holder and volume_marked. */
 	int (*holder)(const char *place, struct buf *line, bool *here);
+	int (*marked)(const char *place, struct volume_mark *out);
 };
 
 /* What a plugin has by the name of volume_plugin. */
@@ -49,5 +50,9 @@ int volume_open(const char *where, bool create, struct volume **out);
  * anything here. A path there may, wherever the holder is, and is to be asked
  * whether it serves this store. */
 int volume_holder(const char *where, struct buf *line, bool *here);
+
+/* The mark of what is there, as the volume of its present holder has it: of a
+ * directory, its device and inode. */
+int volume_marked(const char *where, struct volume_mark *out);
 
 #endif

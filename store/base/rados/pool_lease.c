@@ -244,6 +244,7 @@ int pool_lease_take(struct volume *volume, const char *holder,
 	v->lost_call = lost;
 	v->lost_context = context;
 	err = depose(v, holder);
+	volume->mark.holder = strtoull(v->fence, NULL, 16);
 	if (err == 0)
 		err = begin(v, POOL_WRITES, begun);
 	if (err < 0)
@@ -331,9 +332,13 @@ void pool_lease_release(struct volume *volume)
 		pool_unlock(v);
 }
 
-int pool_lease_holder(struct pool_volume *v, struct buf *line, bool *here)
+int pool_lease_number(struct pool_volume *v, uint64_t *out)
 {
-	return pool_locker(v, line, here);
+	char fence[POOL_NUMBER_SIZE];
+	int err = pool_xattr(v, POOL_ROOT, POOL_FENCE, fence, sizeof(fence));
+
+	*out = strtoull(fence, NULL, 16);
+	return err < 0 ? pool_fail(v, "", err, "cannot read its fence") : 0;
 }
 
 void pool_lease_still(struct volume *volume, bool still)

@@ -20,8 +20,8 @@ int pool_lease_describe(struct volume *volume, const char *holder);
 int pool_lease_share(struct volume *volume);
 void pool_lease_release(struct volume *volume);
 
-/* As volume_holder (place.h). */
-int pool_lease_holder(struct pool_volume *v, struct buf *line, bool *here);
+/* The fence: how many had the lease to write. */
+int pool_lease_number(struct pool_volume *v, uint64_t *out);
 
 /* For tests: whether it is not renewed any more; then it is as if the cluster
  * did not answer. */

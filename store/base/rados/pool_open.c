@@ -5,7 +5,9 @@
 
 #include "store/base/err.h"
 #include "store/base/rados/pool_garbage.h"
+#include "store/base/hash.h"
 #include "store/base/rados/pool_lease.h"
+#include "store/base/rados/pool_locker.h"
 #include "store/base/rados/pool_log.h"
 #include "store/base/rados/pool_op.h"
 #include "store/base/rados/pool_open.h"
@@ -91,6 +93,19 @@ static int connect_cluster(struct pool_volume *v, const struct place *p)
 	return 0;
 }
 
+/* One number for a store of all clusters. */
+static uint64_t mark_place(struct pool_volume *v, const struct place *p)
+{
+	char text[NAME_MAX_SIZE + 80];
+	size_t n = 0;
+
+	if (rados_cluster_fsid(v->cluster, text, 40) > 0)
+		n = strlen(text);
+	snprintf(text + n, sizeof(text) - n, " %lld %s",
+		 (long long)rados_ioctx_get_id(v->io), p->name);
+	return hash64(bytes_string(text));
+}
+
 static int open_pool(struct pool_volume *v, const struct place *p)
 {
 	int err = rados_ioctx_create(v->cluster, p->pool, &v->io);
@@ -105,6 +120,7 @@ static int open_pool(struct pool_volume *v, const struct place *p)
 			       : pool_fail(v, "", err, "cannot open its pool");
 	}
 	rados_ioctx_set_namespace(v->io, p->name);
+	v->volume.mark.place = mark_place(v, p);
 	/* What finds no space is told, and does not wait. */
 	rados_set_pool_full_try(v->io);
 	return 0;
@@ -269,18 +285,27 @@ int volume_rados_open(const char *place, bool create, struct volume **out)
 
 int volume_rados_holder(const char *place, struct buf *line, bool *here)
 {
-	struct pool_volume *v;
-	struct volume *volume;
-	int err = open_place(place, &v);
+	struct volume *v;
+	int err = volume_rados_open(place, false, &v);
 
 	*here = false;
-	if (err == 0)
-		err = pool_check_format(v);
-	err = give(v, err, &volume);
 	if (err < 0)
 		return err;
-	err = pool_lease_holder(v, line, here);
-	volume->ops->close(volume);
+	err = pool_locker(pool(v), line, here);
+	v->ops->close(v);
+	return err;
+}
+
+int volume_rados_marked(const char *place, struct volume_mark *out)
+{
+	struct volume *v;
+	int err = volume_rados_open(place, false, &v);
+
+	if (err < 0)
+		return err;
+	*out = v->mark;
+	err = pool_lease_number(pool(v), &out->holder);
+	v->ops->close(v);
 	return err;
 }
 
@@ -288,6 +313,7 @@ static const struct volume_kind kind = {
 	.name = "rados",
 	.open = volume_rados_open,
 	.holder = volume_rados_holder,
+	.marked = volume_rados_marked,
 };
 
 const struct volume_plugin volume_plugin = {

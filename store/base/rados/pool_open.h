@@ -11,6 +11,7 @@
  */
 int volume_rados_open(const char *place, bool create, struct volume **out);
 int volume_rados_holder(const char *place, struct buf *line, bool *here);
+int volume_rados_marked(const char *place, struct volume_mark *out);
 
 /* What the program looks for in this plugin. */
 extern const struct volume_plugin volume_plugin;

@@ -222,6 +222,12 @@ struct volume_ops {
 	void (*close)(struct volume *v);
 };
 
+/* Tells a place from others, and if it is no directory, who has its lease to
+ * write from all who had it. */
+struct volume_mark {
+	uint64_t place, holder;
+};
+
 /* Embed as the first member of the real volume. */
 struct volume {
 	const struct volume_ops *ops;
@@ -230,6 +236,7 @@ struct volume {
 	 * it only what log_sync covered is: whoever says that something is done
 	 * waits for that. */
 	bool survives_kill;
+	struct volume_mark mark; /* the holder's: from lease_take on */
 };
 
 /* Embed as the first member of the real reader. */

@@ -586,6 +586,7 @@ static int open_directory(const char *directory, bool create,
 			  struct posix_volume **out)
 {
 	struct posix_volume *v = calloc(1, sizeof(*v));
+	struct stat st;
 	int made = 0, err;
 
 	*out = v;
@@ -608,6 +609,8 @@ static int open_directory(const char *directory, bool create,
 	v->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	err = v->directory < 0 ? fail(errno, "%s: cannot open", directory)
 			       : posix_check_owner(v);
+	if (!err && fstat(v->directory, &st) == 0)
+		v->volume.mark = (struct volume_mark){ st.st_dev, st.st_ino };
 	return err < 0 ? err : made;
 }
 

@@ -411,6 +411,16 @@ int posix_check_marker(struct posix_volume *v, bool create)
 			     "%s: there is no file " POSIX_MARKER, v->path);
 }
 
+int volume_posix_marked(const char *directory, struct volume_mark *out)
+{
+	struct stat st;
+
+	if (stat(directory, &st) < 0)
+		return fail(errno, "%s", directory);
+	*out = (struct volume_mark){ st.st_dev, st.st_ino };
+	return 0;
+}
+
 int posix_check_owner(const struct posix_volume *v)
 {
 	struct stat st;

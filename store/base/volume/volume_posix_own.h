@@ -20,6 +20,9 @@ int posix_make_directory(struct posix_volume *v);
  */
 int posix_check_owner(const struct posix_volume *v);
 
+/* As volume_marked (place.h). */
+int volume_posix_marked(const char *directory, struct volume_mark *out);
+
 /* 0 if the marker says that this is a store of a format that is known, else
  * -ERR_not_a_store or -ERR_format_newer. With create, a directory that has none
  * and no other files gets one. */

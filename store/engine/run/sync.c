@@ -10,12 +10,19 @@
 /*
  * Syncs of the log under way at once: while the disk is at one, others wait for
  * the next, which serves them all. On a directory more gain nothing, as its
- * syncs exclude each other (volume_posix.c). More are right where the volume
- * keeps log_sync's word: 0 is for all that was appended before the call, and no
- * call returns it once another has failed. What is synced is then what the one
- * covers that got the furthest, and chunks are synced before by each.
+ * syncs exclude each other (volume_posix.c). Where every commit waits for one,
+ * and it goes over a network, the next need not wait for the answer. That is
+ * right as the volume keeps log_sync's word: 0 is for all that was appended
+ * before the call, and no call returns it once another has failed. What is
+ * synced is then what the one covers that got the furthest, and chunks are
+ * synced before by each.
  */
-#define SYNCS_MAX 1
+#define SYNCS_MAX 4
+
+static unsigned int syncs_max(const struct engine *e)
+{
+	return e->volume->survives_kill ? 1 : SYNCS_MAX;
+}
 
 int engine_sync_log(struct engine *e)
 {
@@ -86,7 +93,7 @@ int engine_sync(struct engine *e)
 		err = engine_writable(e);
 		if (err < 0)
 			break;
-		if (e->syncing >= SYNCS_MAX ||
+		if (e->syncing >= syncs_max(e) ||
 		    (e->syncing > 0 && e->syncing_seq >= want))
 			pthread_cond_wait(&e->synced, &e->sync);
 		else
