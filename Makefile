@@ -193,7 +193,8 @@ demo: deps
 
 # What holds the code together and no compiler checks
 lint: all
-	@tools/install-packages tests/packages-lint
+	@tools/install-packages tests/packages-lint tools/packages-rados
+	@$(MAKE) --no-print-directory $(RADOS_SO)
 	@B=$(B) tests/lint
 
 # What the store costs
@@ -259,6 +260,8 @@ install-files:
 	install -D -m 644 tools/package/tabletfs.rules.yml \
 		$(DESTDIR)$(PREFIX)/share/tabletfs/tabletfs.rules.yml
 	install -D -m 644 tools/package/tabletfs.zsh $(DESTDIR)$(ZSHDIR)/_tabletfs
+	$(if $(wildcard $(RADOS_SO)),install -D -m 644 $(RADOS_SO) \
+		$(DESTDIR)$(PREFIX)/lib/tabletfs/tabletfs-rados.so)
 	$(foreach page,$(PAGES),install -D -m 644 $(page) \
 		$(DESTDIR)$(DOCDIR)/$(page:tools/doc/%=%) &&) true
 	$(foreach unit,$(UNITS),sed '$(UNIT_EDIT)' tools/package/$(unit).in \
@@ -273,7 +276,7 @@ uninstall:
 		$(DESTDIR)$(PREFIX)/share/tabletfs/tabletfs.rules.yml \
 		$(DESTDIR)$(ZSHDIR)/_tabletfs \
 		$(UNITS:%=$(DESTDIR)$(UNITDIR)/%)
-	rm -rf $(DESTDIR)$(DOCDIR)
+	rm -rf $(DESTDIR)$(DOCDIR) $(DESTDIR)$(PREFIX)/lib/tabletfs
 	[ ! -d $(DESTDIR)$(PREFIX)/share/tabletfs ] || \
 		rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/share/tabletfs
 

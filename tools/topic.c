@@ -12,7 +12,8 @@
 	x(bigtable, "For who knows Bigtable and cbt") \
 	x(emulator, "For who runs against Google's emulator of Bigtable") \
 	x(dynamodb, "For who knows DynamoDB") \
-	x(hbase, "For who knows HBase")
+	x(hbase, "For who knows HBase") \
+	x(ceph, "A store in a pool of a Ceph cluster")
 /* clang-format on */
 
 /* The assembler takes a page into the program, from the top of the tree, where

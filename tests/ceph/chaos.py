@@ -8,7 +8,7 @@ By the environment: SEED; TAKEOVERS (12); OSD_KILLS (3); CEPH_DIR, the cluster's
 directory (tests/ceph/cluster); B, the build. Prints the times of takeovers, of
 owners that were killed and of those that were stopped.
 """
-import os, pathlib, random, signal, subprocess, sys, tempfile, time
+import collections, os, pathlib, random, signal, subprocess, sys, tempfile, time
 
 here = pathlib.Path(__file__).resolve().parent
 build = pathlib.Path(os.environ.get("B", "build")).resolve()
@@ -19,7 +19,7 @@ osd_kills = int(os.environ.get("OSD_KILLS", 3))
 slow = float(os.environ.get("SLOW", 1))
 random.seed(seed)
 print("SEED=%d" % seed, flush=True)
-place = "%s/chaos-%d-%d" % (os.environ.get("TABLETFS_TEST_POOL", "test"),
+place = "rados:%s/chaos-%d-%d" % (os.environ.get("TABLETFS_TEST_POOL", "test"),
                             seed, os.getpid())
 work = pathlib.Path(tempfile.mkdtemp(prefix="tabletfs-chaos-"))
 passed = failed = 0
@@ -36,6 +36,14 @@ def check(what, right):
 def cluster(*words):
     subprocess.run([here / "cluster", words[0], cluster_dir, *words[1:]],
                    check=True, stdout=subprocess.DEVNULL)
+
+
+def kill_osd():
+    """One of three, when the others have all that it has."""
+    cluster("await")
+    name = "osd.%d" % random.randrange(3)
+    cluster("kill", name)
+    return name
 
 
 def boot_ms():
@@ -103,9 +111,8 @@ def tell(what, times):
                percentile(times, 0.95), max(times)), flush=True)
 
 
-def run(owners):
-    down = None
-    times = {"killed": [], "stopped": [], "killed, with an OSD": []}
+def run(owners, down):
+    times = collections.defaultdict(list)
     kill_at = set(random.sample(range(takeovers),
                                 min(osd_kills, takeovers)))
     owners.append(Owner(0))
@@ -119,12 +126,8 @@ def run(owners):
               owner.await_rows(3, 60))
         time.sleep(random.uniform(0, 0.5))
         how = random.choice(("killed", "killed", "stopped"))
-        if down is not None:
-            cluster("run", down)
-            down = None
         if number - 1 in kill_at:
-            down = "osd.%d" % random.randrange(3)
-            cluster("kill", down)
+            down.append(kill_osd())
         begun = boot_ms()
         if how == "killed":
             owner.end()
@@ -136,8 +139,9 @@ def run(owners):
             check("owner %d takes over: %s" % (number, following.told()),
                   False)
             return
-        times[how if not down or how == "stopped"
-              else "killed, with an OSD"].append(taken - begun)
+        times[how + (", an OSD killed" if down else "")].append(taken - begun)
+        while down:
+            cluster("run", down.pop())
         if how == "killed":
             lost = set(owner.acknowledged()) - following.seen()
             check("owner %d sees what %d acknowledged: %s" %
@@ -147,9 +151,6 @@ def run(owners):
             owner.process.send_signal(signal.SIGCONT)
     for what in times:
         tell(what, times[what])
-    if down is not None:
-        cluster("run", down)
-
 
 def look(owners):
     """The deposed say so and end; and nothing is lost."""
@@ -165,7 +166,8 @@ def look(owners):
               "another process has taken the store" in owner.told())
     owners[-1].end()
     final = subprocess.run([build / "tests/ceph/owner", place],
-                           stdout=subprocess.PIPE, text=True)
+                           stdout=subprocess.PIPE, text=True,
+                           timeout=120 * slow)
     check("the store opens", final.returncode == 0)
     rows = set(final.stdout.split())
     all_rows = [r for owner in owners for r in owner.acknowledged()]
@@ -174,15 +176,20 @@ def look(owners):
           (len(lost), len(all_rows), lost[:3]), not lost)
     print("%d rows were acknowledged" % len(all_rows))
     whole = subprocess.run(
-        [build / "tabletfs", "-store", "rados:" + place, "check"])
+        [build / "tabletfs", "-store", place, "check"])
     check("the store is whole", whole.returncode == 0)
 
 
-owners = []
+owners, down = [], []
 try:
-    run(owners)
+    run(owners, down)
+    while down:
+        cluster("run", down.pop())
+    cluster("await")
     look(owners)
 finally:
+    while down:
+        cluster("run", down.pop())
     for owner in owners:
         if owner.process.poll() is None:
             owner.end()

@@ -38,7 +38,7 @@ static int end(const char *what, int err)
 	return 1;
 }
 
-/* Waits while another has it that lives. */
+/* Waits while another has it that lives, and while the cluster is silent. */
 static int take(const char *place, struct store **out)
 {
 	const struct timespec pause = { 0, 20000000 };
@@ -52,7 +52,7 @@ static int take(const char *place, struct store **out)
 	o.holder = "an owner";
 	for (;;) {
 		err = store_open(place, &o, out);
-		if (err != -ERR_store_in_use)
+		if (err != -ERR_store_in_use && err != -EIO)
 			return err;
 		nanosleep(&pause, NULL);
 	}

@@ -26,7 +26,7 @@ status 1 "a second mount" "$TABLETFS" mount "$store" "$work/second"
 told "in use by pid $daemon, mounted at $m"
 check "df tells of the pool" test "$(df --output=size "$m" | tail -n 1)" -gt 1000
 stop_mount
-same "a command without it" one "$(T read t | sed -n 's/^ *"\(one\)"/\1/p')"
+same "a command without it" 1 "$(T read t | grep -cF '"one\n"')"
 
 start_mount
 kill -KILL "$daemon"
@@ -59,7 +59,7 @@ check "a stopped owner's store is free after a while" T set t r3 f:q=three
 took=$((($(date +%s%N) - begun) / 1000000))
 echo "a stopped owner's store was written to after $took ms"
 kill -CONT "$daemon"
-errno EROFS sh -c "echo x >$m/t/r/f/x"
+refuse "it takes nothing" sh -c "echo x >$m/t/r/f/x" 2>/dev/null
 errno ESTALE cat "$m/t/r/f/q"
 same "which takes nothing back" three \
 	"$(T lookup t r3 | sed -n 's/^ *"\(three\)"/\1/p')"

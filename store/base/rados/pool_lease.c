@@ -21,12 +21,14 @@
 static void renew(void *context)
 {
 	struct pool_volume *v = context;
+	enum pool_lease lease = atomic_load(&v->lease);
 	uint64_t begun = pool_now_ms();
 	int locked;
 
-	if (atomic_load(&v->still) || atomic_load(&v->lost))
+	if (lease == POOL_LEFT || atomic_load(&v->still) ||
+	    atomic_load(&v->lost))
 		return;
-	locked = pool_lock(v, atomic_load(&v->lease) == POOL_SHARES, true);
+	locked = pool_lock(v, lease == POOL_SHARES, true);
 	if (pool_check_fence(v) == 0 && locked == 0)
 		atomic_store(&v->sure_until, begun + POOL_LEASE_MS);
 }

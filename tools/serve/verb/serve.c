@@ -7,6 +7,7 @@
 #include "fs/kernel/served.h"
 #include "fs/state/options.h"
 #include "store/base/bg.h"
+#include "store/base/place/place.h"
 #include "store/base/watch/histogram.h"
 #include "tools/serve/listen.h"
 #include "tools/serve/method/method.h"
@@ -108,6 +109,15 @@ static void log_line(void *context, const char *line)
 	verb_wrong(c, "%s", line);
 }
 
+/* Only a directory has a place for a socket. */
+static bool takes_commands(const struct serving *s)
+{
+	const struct volume_kind *kind;
+	const char *place;
+
+	return volume_place(s->directory, &kind, &place) == 0;
+}
+
 /* Opens the store and says, to whoever finds it in use, by whom. As verbs do,
  * it waits for a process that is about to end. */
 static int open_store(struct verb_call *c, struct serving *s)
@@ -117,9 +127,9 @@ static int open_store(struct verb_call *c, struct serving *s)
 	char holder[64];
 	int err;
 
-	snprintf(holder, sizeof(holder),
-		 "tabletfs serve, pid %d, which " SERVED_BY_SOCKET,
-		 (int)getpid());
+	snprintf(holder, sizeof(holder), "tabletfs serve, pid %d%s",
+		 (int)getpid(),
+		 takes_commands(s) ? ", which " SERVED_BY_SOCKET : "");
 	store_options_init(&options);
 	options.beside = true;
 	options.create = true;
@@ -221,7 +231,7 @@ static int serve(struct verb_call *c, struct serving *s)
 	int status;
 	int err = server_new(&s->server, routes, &s->service, &server);
 
-	if (!err)
+	if (!err && takes_commands(s))
 		err = commands_open(s->directory, &s->service, &commands);
 	if (!err)
 		err = open_metrics(s);
