@@ -220,8 +220,8 @@ def child(act, settle, number, out):
 
 
 def daemon():
-    with open(store + "/lock") as f:
-        return int(re.search(r"pid (\d+), mounted at", f.read()).group(1))
+    with open(m + "/.tabletfs/stats") as f:
+        return int(re.search(r"^daemon_pid (\d+)", f.read(), re.M).group(1))
 
 
 def kill_and_mount(mount):

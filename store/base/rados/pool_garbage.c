@@ -37,6 +37,7 @@ void pool_garbage_add(struct pool_volume *v, const char *name, uint64_t nonce,
 	pool_garbage_look(v);
 }
 
+/* By the thread that renews, if there is one. */
 void pool_garbage_look(struct pool_volume *v)
 {
 	char detail[256];
@@ -129,6 +130,8 @@ static int remove_parts(struct pool_volume *v, const struct pool_garbage *g)
 	return removed < 0 ? removed : 0;
 }
 
+/* Parts go first: what is garbage still, but has none, is garbage that was
+ * removed before. */
 int pool_garbage_step(struct pool_volume *v)
 {
 	struct pool_garbage *g = take(v);
@@ -155,6 +158,7 @@ int pool_garbage_step(struct pool_volume *v)
 	return err;
 }
 
+/* There is no other thread any more, or none yet. */
 void pool_garbage_end(struct pool_volume *v)
 {
 	struct pool_garbage *g;

@@ -138,6 +138,7 @@ struct adoption {
 	struct growing *logs;
 };
 
+/* What the registry has of former holders: a pool_each's each. */
 static int adopt_entry(void *context, const char *key,
 		       const struct pool_entry *e)
 {
@@ -254,6 +255,7 @@ int pool_lease_take(struct volume *volume, const char *holder,
 	return err;
 }
 
+/* A fence that nobody could raise while the lock held need not be asked for. */
 int pool_lease_check(struct volume *volume)
 {
 	struct pool_volume *v = pool(volume);
@@ -315,6 +317,8 @@ int pool_lease_share(struct volume *volume)
 	return err;
 }
 
+/* The thread that renews ends before the lock does, or it would take it
+ * anew. */
 void pool_lease_release(struct volume *volume)
 {
 	struct pool_volume *v = pool(volume);

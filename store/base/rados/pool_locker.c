@@ -31,6 +31,7 @@ int pool_lock(struct pool_volume *v, bool shares, bool renews)
 					     v->cookie, "", &duration, flags);
 }
 
+/* A lock that is not ended here ends by its time. */
 void pool_unlock(struct pool_volume *v)
 {
 	(void)rados_unlock(v->io, POOL_ROOT, POOL_LOCK, v->cookie);
@@ -66,6 +67,7 @@ static int look(struct pool_volume *v, struct lockers *l)
 	return l->count < 0 ? (int)l->count : 0;
 }
 
+/* By client and cookie, so that only who was looked at loses it. */
 static int break_locks(struct pool_volume *v, bool dead_only)
 {
 	const char *client, *cookie;

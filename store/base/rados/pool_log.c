@@ -29,6 +29,7 @@ static void log_free(struct pool_log *l)
 	free(l);
 }
 
+/* Its first part is made with the first append. */
 static int log_new(struct pool_volume *v, const char *name, uint64_t room,
 		   struct log **out)
 {
@@ -86,7 +87,7 @@ int pool_log_from_spare(struct volume *volume, const char *name, uint64_t size,
 	if (err == 0)
 		err = log_new(v, name, room, out);
 	if (err < 0 && room > 0)
-		pool_spare_give(v, room);
+		pool_spare_give(v);
 	return err;
 }
 
@@ -97,6 +98,8 @@ static int send_waiting(struct pool_log *l)
 				   : 0;
 }
 
+/* Its copy is kept until the OSDs have it: that is how a log goes on after lack
+ * of space. */
 int pool_log_append(struct log *log, struct bytes data)
 {
 	struct pool_log *l = (struct pool_log *)log;
@@ -119,6 +122,7 @@ int pool_log_append(struct log *log, struct bytes data)
 	return err;
 }
 
+/* Sends what is waiting and lets others send before it waits. */
 int pool_log_sync(struct log *log)
 {
 	struct pool_log *l = (struct pool_log *)log;
@@ -137,6 +141,7 @@ int pool_log_sync(struct log *log)
 	return err < 0 ? err : pool_stream_wait(&l->stream, size);
 }
 
+/* Room is permission to write by force; a full pool gives none. */
 int pool_log_hold(struct log *log, uint64_t size)
 {
 	struct pool_log *l = (struct pool_log *)log;
@@ -161,6 +166,8 @@ static void forget(struct pool_log *l)
 	*at = l->next;
 }
 
+/* Who is a holder still hands over what is waiting, though nobody asked for
+ * it. */
 void pool_log_close(struct log *log)
 {
 	struct pool_log *l = (struct pool_log *)log;
@@ -194,6 +201,7 @@ void pool_log_settle(struct pool_volume *v, const char *name)
 	pthread_mutex_unlock(&v->lock);
 }
 
+/* Parts are full but the last, which may be there and empty. */
 int pool_log_size(struct pool_volume *v, const char *name, uint64_t nonce,
 		  uint64_t *size)
 {

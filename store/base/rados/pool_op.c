@@ -6,6 +6,12 @@
 #include "store/base/err.h"
 #include "store/base/rados/pool_op.h"
 
+/*
+ * What changes something is never given up: librados sends it again, to
+ * whichever OSD has the object by now, until one answers. So it is always known
+ * what came of it; only reads have an end, for who reads can be told an error.
+ */
+
 /* What waits for the end of an operation, but not for ever. */
 struct wait {
 	pthread_mutex_t lock;
@@ -35,6 +41,7 @@ int pool_write(struct pool_volume *v, rados_write_op_t op, const char *oid,
 	return err;
 }
 
+/* In a thread of librados. */
 static void tell_end(rados_completion_t c, void *context)
 {
 	struct wait *w = context;
@@ -62,7 +69,8 @@ static bool wait_for(struct wait *w, const struct timespec *until)
 }
 
 /* What was given up is cancelled first, as it would write to memory that is
- * its caller's no more. */
+ * its caller's no more. A completion ends once, also when it was cancelled; only
+ * then is w nobody's. */
 int pool_read(struct pool_volume *v, rados_read_op_t op, const char *oid)
 {
 	struct wait w = { .has_ended = false };
@@ -93,6 +101,7 @@ int pool_read(struct pool_volume *v, rados_read_op_t op, const char *oid)
 	return in_time ? err : -ETIMEDOUT;
 }
 
+/* Without a lease there is nobody to be kept out by a number. */
 rados_write_op_t pool_guarded(struct pool_volume *v)
 {
 	rados_write_op_t op = rados_create_write_op();
@@ -118,6 +127,7 @@ int pool_change_root(struct pool_volume *v, rados_write_op_t op)
 	return lost == -ERR_store_lost ? lost : err;
 }
 
+/* All xattrs come in one operation, which is of one moment. */
 int pool_xattr(struct pool_volume *v, const char *oid, const char *name,
 	       char *value, size_t size)
 {
@@ -172,6 +182,7 @@ ssize_t pool_bytes(struct pool_volume *v, const char *oid, uint64_t offset,
 	return err < 0 ? err : (ssize_t)got;
 }
 
+/* A number as great as v's is there if this was sent twice. */
 int pool_stamp(struct pool_volume *v, const char *oid)
 {
 	rados_write_op_t op = rados_create_write_op();
@@ -220,6 +231,8 @@ int pool_guard(const struct pool_volume *v)
 	return 0;
 }
 
+/* Once, and never when the lease was released: telling is held by who does
+ * that. Who shares it has nobody to tell. */
 static void tell_lost(struct pool_volume *v)
 {
 	bool first;
@@ -231,6 +244,7 @@ static void tell_lost(struct pool_volume *v)
 	pthread_mutex_unlock(&v->telling);
 }
 
+/* It only grows, so what differs is another's. */
 int pool_check_fence(struct pool_volume *v)
 {
 	char now[POOL_NUMBER_SIZE];

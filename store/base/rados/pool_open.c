@@ -33,6 +33,7 @@ static bool is_name(const char *name)
 	return n > 0 && n <= NAME_MAX_SIZE && !name[n];
 }
 
+/* On 0 the caller frees out->text. */
 static int parse_place(const char *text, struct place *out)
 {
 	char *at, *slash;
@@ -126,6 +127,7 @@ static int open_pool(struct pool_volume *v, const struct place *p)
 	return 0;
 }
 
+/* Also of one that could not be opened. */
 static void pool_close(struct volume *volume)
 {
 	struct pool_volume *v = pool(volume);
@@ -152,6 +154,7 @@ static int pool_link(struct volume *volume, const char *name, struct volume *to)
 		       : fail(EXDEV, "%s/%s: cannot link", volume->path, name);
 }
 
+/* The name goes at once, its parts later. */
 static int pool_remove(struct volume *volume, const char *name)
 {
 	struct pool_volume *v = pool(volume);
@@ -164,7 +167,7 @@ static int pool_remove(struct volume *volume, const char *name)
 		err = pool_discard(v, name, &e);
 	if (err < 0)
 		return err;
-	pool_spare_give(v, e.size);
+	pool_spare_give(v);
 	pool_garbage_add(
 		v, name, e.nonce,
 		e.state == POOL_LOG ? 0 : e.size / pool_part_size(e.state) + 2);
@@ -260,6 +263,7 @@ static int open_place(const char *place, struct pool_volume **out)
 	return err;
 }
 
+/* Gives v out, or ends it after an error. */
 static int give(struct pool_volume *v, int err, struct volume **out)
 {
 	*out = err < 0 ? NULL : &v->volume;

@@ -48,6 +48,7 @@ int pool_make(struct pool_volume *v)
 	return 0;
 }
 
+/* Where a namespace has no root, it is not a store, and may become one. */
 int pool_check_format(struct pool_volume *v)
 {
 	char format[16];
@@ -155,6 +156,8 @@ static int look_at_swap(struct pool_volume *v, uint64_t expected,
 	return err;
 }
 
+/* The xattr is what is compared; the same number in front of the content is what
+ * is read, for xattrs and content are not read at once here. */
 int pool_root_swap(struct volume *volume, uint64_t expected,
 		   struct bytes content)
 {
@@ -210,6 +213,7 @@ static int change_own(struct pool_volume *v, const char *oid,
 	return err < 0 ? pool_fail(v, oid, err, "cannot write") : 0;
 }
 
+/* Both are an add of change_own. */
 static void add_write(rados_write_op_t op, struct bytes data, uint64_t offset)
 {
 	rados_write_op_write(op, (const char *)data.data, data.size, offset);
@@ -231,6 +235,8 @@ static int check_holder(struct pool_volume *v)
 	return err;
 }
 
+/* Old notes are copied, as objects have no other names; who is killed between
+ * has them twice. */
 int pool_note(struct volume *volume, struct bytes lines, uint64_t size_max)
 {
 	struct pool_volume *v = pool(volume);
@@ -272,6 +278,7 @@ int pool_heat_read(struct volume *volume, struct buf *out)
 	return err < 0 ? pool_fail(v, VOLUME_HEAT, err, "cannot read") : 0;
 }
 
+/* Of one holder there is one call at a time, so the size stays. */
 int pool_heat_append(struct volume *volume, uint64_t size, struct bytes data)
 {
 	struct pool_volume *v = pool(volume);

@@ -31,6 +31,8 @@ struct pool_window {
 	uint64_t used; /* by the volume's window_clock */
 };
 
+/* A log that grows is as long as it is in the pool, with what this volume's own
+ * writer was handed. */
 int pool_open(struct volume *volume, const char *name, struct reader **out)
 {
 	struct pool_volume *v = pool(volume);
@@ -171,6 +173,8 @@ static int read_ahead(struct pool_reader *r, uint64_t offset, void *data,
 	return 0;
 }
 
+/* Two that read on in one file at once disturb each other's windows, and still
+ * read what is there. */
 int pool_pread(struct reader *reader, uint64_t offset, void *data, size_t size)
 {
 	struct pool_reader *r = (struct pool_reader *)reader;
@@ -193,6 +197,7 @@ int pool_pread(struct reader *reader, uint64_t offset, void *data, size_t size)
 	return err > 0 ? read_parts(r, offset, data, size) : err;
 }
 
+/* Garbage may have waited for it. */
 void pool_reader_close(struct reader *reader)
 {
 	struct pool_reader *r = (struct pool_reader *)reader;

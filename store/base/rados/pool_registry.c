@@ -17,6 +17,7 @@ static const char *const words[] = {
 	[POOL_GARBAGE] = "garbage",
 };
 
+/* As people can read it, by rados listomapvals. */
 void pool_value(const struct pool_entry *e, char *value)
 {
 	snprintf(value, POOL_VALUE_SIZE, "%s %016" PRIx64 " %" PRIu64,
@@ -43,6 +44,8 @@ bool pool_value_parse(struct bytes value, struct pool_entry *out)
 	return false;
 }
 
+/* The nonce comes first, for a name of a file may be taken again while the
+ * parts of a former one are removed. */
 void pool_garbage_key(const char *name, uint64_t nonce, char *key)
 {
 	snprintf(key, POOL_KEY_SIZE, "~%016" PRIx64 " %s", nonce, name);
@@ -167,6 +170,7 @@ int pool_each(struct pool_volume *v,
 	return more;
 }
 
+/* Sets a key of the registry within op. */
 static void set_key(rados_write_op_t op, const char *key, const char *value)
 {
 	size_t size = strlen(value);
@@ -242,6 +246,7 @@ int pool_register(struct pool_volume *v, const char *name,
 	return take_step(v, &s);
 }
 
+/* Before the first part is written, so that no part is without an entry. */
 int pool_begin(struct pool_volume *v, const char *name, uint64_t nonce)
 {
 	const struct pool_entry garbage = { POOL_GARBAGE, nonce, 0 };
@@ -252,6 +257,8 @@ int pool_begin(struct pool_volume *v, const char *name, uint64_t nonce)
 	return take_step(v, &s);
 }
 
+/* One step: the segment is there whole, or what was written of it is garbage
+ * still. */
 int pool_finish(struct pool_volume *v, const char *name,
 		const struct pool_entry *e)
 {

@@ -6,9 +6,6 @@
 #include "store/base/rados/pool_op.h"
 #include "store/base/rados/pool_room.h"
 
-/* What is smaller is no piece. */
-#define PIECE_MIN 65536
-
 /* An object that is there only to see whether it can be made. */
 #define PROBE "probe"
 
@@ -18,6 +15,8 @@
 /* Of a pool of which nothing is known. */
 #define UNKNOWN_SIZE (UINT64_C(1) << 50)
 
+/* A pool that was full is asked by making an object: what is known of its space
+ * is older than what it does. */
 int pool_check_full(struct pool_volume *v)
 {
 	rados_write_op_t op;
@@ -37,6 +36,7 @@ int pool_check_full(struct pool_volume *v)
 	return 0;
 }
 
+/* Needs lock. */
 static void add(struct pool_spares *s, uint64_t size)
 {
 	size_t i = s->count++;
@@ -46,24 +46,27 @@ static void add(struct pool_spares *s, uint64_t size)
 	s->items[i] = size;
 }
 
-/* Whether a piece is missing, or too small. Needs lock. */
-static bool is_missing(const struct pool_spares *s)
+/* The first piece that is missing, or too small; wanted_count: none is. Needs
+ * lock. */
+static size_t find_missing(const struct pool_spares *s)
 {
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; i < s->wanted_count; i++)
-		if (i >= s->count || s->items[i] < s->wanted[i])
-			return true;
-	return false;
+	while (i < s->wanted_count && i < s->count &&
+	       s->items[i] >= s->wanted[i])
+		i++;
+	return i;
 }
 
-void pool_spare_give(struct pool_volume *v, uint64_t size)
+void pool_spare_give(struct pool_volume *v)
 {
 	struct pool_spares *s = &v->spares;
+	size_t i;
 
 	pthread_mutex_lock(&v->lock);
-	if (s->count < VOLUME_SPARES_MAX && size >= PIECE_MIN && is_missing(s))
-		add(s, size);
+	i = find_missing(s);
+	if (i < s->wanted_count && s->count < VOLUME_SPARES_MAX)
+		add(s, s->wanted[i]);
 	pthread_mutex_unlock(&v->lock);
 }
 
@@ -135,7 +138,7 @@ int pool_spare_hold(struct volume *volume, const uint64_t *sizes, size_t count,
 	s->wanted_count = count;
 	qsort(s->wanted, count, sizeof(*s->wanted), larger_first);
 	hold(s, keep, full < 0);
-	err = is_missing(s) ? full : 0;
+	err = find_missing(s) < s->wanted_count ? full : 0;
 	pthread_mutex_unlock(&v->lock);
 	return err;
 }
@@ -180,6 +183,7 @@ static yajl_val find_pool(yajl_val all, int64_t id)
 	return NULL;
 }
 
+/* What is not to be found is unknown. */
 static void parse(struct pool_volume *v, const char *text,
 		  struct volume_space *out)
 {
@@ -222,6 +226,35 @@ static int ask(struct pool_volume *v, struct volume_space *out)
 	return err;
 }
 
+void pool_space_used(struct pool_volume *v, uint64_t size)
+{
+	uint64_t second = pool_now_ms() / 1000;
+	struct pool_written *w = &v->written[second % POOL_SPACE_LAG];
+
+	pthread_mutex_lock(&v->lock);
+	if (w->second != second)
+		*w = (struct pool_written){ .second = second };
+	w->size += size;
+	pthread_mutex_unlock(&v->lock);
+}
+
+/* What was told, less what it may not know of. Needs lock. */
+static struct volume_space present_space(const struct pool_volume *v,
+					 uint64_t now)
+{
+	struct volume_space space = v->space;
+	uint64_t recent = 0;
+	size_t i;
+
+	for (i = 0; i < POOL_SPACE_LAG; i++)
+		if (v->written[i].second + POOL_SPACE_LAG > now / 1000)
+			recent += v->written[i].size;
+	recent = recent < space.free_size ? recent : space.free_size;
+	space.free_size -= recent;
+	space.available_size -= recent;
+	return space;
+}
+
 int pool_space(struct volume *volume, struct volume_space *out)
 {
 	struct pool_volume *v = pool(volume);
@@ -231,17 +264,18 @@ int pool_space(struct volume *volume, struct volume_space *out)
 	bool old;
 
 	pthread_mutex_lock(&v->lock);
-	*out = v->space;
 	old = v->space_ms == 0 || now - v->space_ms > KEEP_MS;
 	pthread_mutex_unlock(&v->lock);
-	if (!old)
-		return 0;
-	err = ask(v, &space);
+	if (old)
+		err = ask(v, &space);
 	if (err < 0)
 		return pool_fail(v, "", err, "cannot tell its space");
 	pthread_mutex_lock(&v->lock);
-	*out = v->space = space;
-	v->space_ms = now;
+	if (old) {
+		v->space = space;
+		v->space_ms = now;
+	}
+	*out = present_space(v, now);
 	pthread_mutex_unlock(&v->lock);
 	return 0;
 }

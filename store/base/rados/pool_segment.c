@@ -23,6 +23,7 @@ struct pool_writer {
 	char name[VOLUME_NAME_MAX + 1];
 };
 
+/* Its stream has ended, or was not begun. */
 static void writer_free(struct pool_writer *w)
 {
 	buf_release(&w->piece);
@@ -84,7 +85,7 @@ int pool_segment_from_spare(struct volume *volume, const char *name,
 	if (err == 0)
 		err = writer_new(v, name, room, out);
 	if (err < 0 && room > 0)
-		pool_spare_give(v, room);
+		pool_spare_give(v);
 	return err;
 }
 
@@ -110,6 +111,7 @@ int pool_segment_append(struct segment_writer *writer, struct bytes data)
 	return err;
 }
 
+/* All of it is on the OSDs before the registry names it. */
 int pool_segment_finish(struct segment_writer *writer)
 {
 	struct pool_writer *w = (struct pool_writer *)writer;
@@ -140,7 +142,7 @@ void pool_segment_abandon(struct segment_writer *writer)
 	pool_stream_settle(&w->stream);
 	if (pool_guard(w->volume) == 0) {
 		if (w->stream.room > 0)
-			pool_spare_give(w->volume, w->stream.room);
+			pool_spare_give(w->volume);
 		pool_garbage_add(w->volume, w->name, w->stream.nonce, 0);
 	}
 	pool_stream_release(&w->stream);

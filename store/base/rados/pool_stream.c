@@ -4,7 +4,16 @@
 
 #include "store/base/err.h"
 #include "store/base/rados/pool_op.h"
+#include "store/base/rados/pool_room.h"
 #include "store/base/rados/pool_stream.h"
+
+/*
+ * OSDs do what one client sends to one object in the order in which it was sent,
+ * and after a break of the connection it is sent again in that order. So a part
+ * is whole up to its size. Only lack of space can refuse one piece and take what
+ * was under way behind it: that reads as zeros then, as after a loss of power,
+ * and nobody was told that it is there.
+ */
 
 /* Pieces under way at once. */
 #define UNDER_WAY_MAX 8
@@ -34,6 +43,7 @@ void pool_stream_init(struct pool_stream *s, struct pool_volume *v,
 	s->end = &s->first;
 }
 
+/* Once it is in no list. */
 static void piece_free(struct pool_piece *p)
 {
 	buf_release(&p->data);
@@ -78,11 +88,14 @@ static void piece_ended(rados_completion_t c, void *context)
 	rados_aio_release(c);
 }
 
+/* What ends within the room that is held is written even if the pool is
+ * full. */
 static int flags_of(const struct pool_stream *s, uint64_t end)
 {
 	return end <= s->room ? LIBRADOS_OPERATION_FULL_FORCE : 0;
 }
 
+/* Nothing is written to a part that is gone, or has another's fence. */
 static void condition(rados_write_op_t op, const struct pool_stream *s)
 {
 	rados_write_op_assert_exists(op);
@@ -105,6 +118,7 @@ static void submit(struct pool_stream *s, struct pool_piece *p)
 		condition(op, s);
 	rados_write_op_write(op, (const char *)p->data.data, p->data.size,
 			     p->offset % part_size);
+	pool_space_used(s->volume, p->data.size);
 	err = rados_aio_create_completion2(p, piece_ended, &c);
 	if (err == 0) {
 		err = rados_aio_write_op_operate(

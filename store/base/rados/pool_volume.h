@@ -83,6 +83,14 @@ struct pool_spares {
 	size_t wanted_count;
 };
 
+/* Seconds that what is told of a pool's space may be old. */
+#define POOL_SPACE_LAG 15
+
+/* Bytes that were written in a second. */
+struct pool_written {
+	uint64_t second, size;
+};
+
 #define POOL_WINDOWS 32
 
 struct pool_volume {
@@ -111,8 +119,9 @@ struct pool_volume {
 	struct pool_spares spares;
 	struct pool_window *windows; /* POOL_WINDOWS, or NULL: none yet */
 	uint64_t window_clock;
-	struct volume_space space; /* as it was told last */
-	uint64_t space_ms;         /* when; 0: never */
+	struct volume_space space;                   /* as it was told last */
+	uint64_t space_ms;                           /* when; 0: never */
+	struct pool_written written[POOL_SPACE_LAG]; /* by the second */
 
 	_Atomic bool full; /* the pool has refused something */
 };
