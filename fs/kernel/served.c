@@ -24,6 +24,8 @@
 
 /* How long a daemon may take to say that it lives. */
 #define ANSWER_MAX_MS 60000
+/* Of a store that is no directory, whose daemon loses it when it is stopped. */
+#define ANSWER_ELSEWHERE_MS 1000
 
 /* Of .tabletfs/stats, which is shorter. */
 #define STATS_SIZE_MAX 4096
@@ -137,6 +139,39 @@ static int find_socket(const char *directory, struct served *served)
 	return err ? err : 1;
 }
 
+/* Whether a store is in no directory. */
+static bool is_elsewhere(const char *where)
+{
+	const struct volume_kind *kind;
+	const char *place;
+
+	return volume_place(where, &kind, &place) > 0;
+}
+
+/* Waits for the daemon that the holder's line names: 1 once it has answered, 0
+ * if its store will be free without it, or an error. */
+static int await_answer(const char *directory,
+			const struct answer_teller *teller,
+			struct served *served)
+{
+	bool elsewhere = is_elsewhere(directory);
+	int ms = elsewhere ? ANSWER_ELSEWHERE_MS : ANSWER_MAX_MS;
+
+	if (answer_at((char *)served->place.data, ms,
+		      (char *)served->holder.data, teller) != -ETIMEDOUT)
+		return 1;
+	if (elsewhere) {
+		buf_reset(&served->place);
+		return 0;
+	}
+	return fail(ERR_store_in_use,
+		    "%s: in use by %s, which has not answered for %d "
+		    "s; if it is stopped, kill -CONT makes it go on, "
+		    "else kill -KILL ends it, and what it took stays",
+		    directory, (char *)served->holder.data,
+		    ANSWER_MAX_MS / 1000);
+}
+
 /* Sets served to who has the store, and where: 1 if it is mounted there, 0 if
  * not, -ENOENT if nobody has it any more, or an error. */
 static int find(const char *directory, const struct answer_teller *teller,
@@ -166,14 +201,10 @@ static int find(const char *directory, const struct answer_teller *teller,
 		err = buf_terminate(&served->place);
 	if (err)
 		return err;
-	if (answer_at((char *)served->place.data, ANSWER_MAX_MS,
-		      (char *)served->holder.data, teller) == -ETIMEDOUT)
-		return fail(ERR_store_in_use,
-			    "%s: in use by %s, which has not answered for %d "
-			    "s; if it is stopped, kill -CONT makes it go on, "
-			    "else kill -KILL ends it, and what it took stays",
-			    directory, (char *)served->holder.data,
-			    ANSWER_MAX_MS / 1000);
+	err = await_answer(directory, teller, served);
+	if (err <= 0)
+		return err;
+	err = 0;
 	served->root = open((char *)served->place.data,
 			    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (served->root >= 0)
@@ -269,14 +300,15 @@ int served_open(const char *directory, const struct store_options *o,
 		}
 		nanosleep(&pause, NULL);
 		err = fail(ERR_store_in_use,
-			   "%s: in use by %s%s; end that process first, which "
-			   "fuser %s/lock names",
+			   "%s: in use by %s%s; end that process first%s%s%s",
 			   directory,
 			   served->holder.size ? (char *)served->holder.data
 					       : "another",
 			   served->place.size ? ", where it is not to be found"
 					      : "",
-			   directory);
+			   is_elsewhere(directory) ? "" : ", which fuser ",
+			   is_elsewhere(directory) ? "" : directory,
+			   is_elsewhere(directory) ? "" : "/lock names");
 	} while (past < (served->place.size ? UNAWARE_MAX_MS : WAIT_MAX_MS));
 	if (err != 1)
 		served_release(served);

@@ -67,6 +67,21 @@ remount() {
 	start_mount "$@"
 }
 
+# The size of the store, in MiB.
+store_size() {
+	local pool=${store#rados:}
+	case $store in
+	rados:*)
+		rados -p "${pool%%/*}" --namespace "${store##*/}" ls |
+			while read -r object; do
+				rados -p "${pool%%/*}" --namespace \
+					"${store##*/}" stat "$object"
+			done | awk '{ all += $NF }
+				END { print int(all / 1048576) + 1 }' ;;
+	*) du -sm "$store" | cut -f 1 ;;
+	esac
+}
+
 # T WORD...: a command on the store.
 T() {
 	"$TABLETFS" -store "$store" "$@"

@@ -100,11 +100,11 @@ done
 
 # Space comes back, where no history keeps it.
 "$TABLETFS" -store "$store" history off
-full=$(du -sm "$store" | cut -f 1)
+full=$(store_size)
 rm -r "$m/t/r"
 "$TABLETFS" -store "$store" compact
 stop_mount
-left=$(du -sm "$store" | cut -f 1)
+left=$(store_size)
 same "space is given back, of $full MiB all but $left" yes \
 	"$([ "$left" -lt 10 ] && echo yes)"
 check "the store is whole" "$TABLETFS" -store "$store" check >/dev/null

@@ -16,6 +16,9 @@
  * another raises at the same moment. */
 #define TRIES_MAX 10
 
+/* So long who releases the lease removes garbage. */
+#define CLEAN_MS 2000
+
 /* Renews the lock, and looks whether another had it meanwhile: a lock that has
  * ended is taken anew, if it is free. */
 static void renew(void *context)
@@ -41,6 +44,15 @@ static int clean(void *context)
 	return atomic_load(&v->lease) == POOL_WRITES && pool_guard(v) == 0
 		       ? pool_garbage_step(v)
 		       : 0;
+}
+
+/* Removes what garbage there is, for some time; the registry has the rest. */
+static void clean_up(struct pool_volume *v)
+{
+	uint64_t end = pool_now_ms() + CLEAN_MS;
+
+	while (pool_now_ms() < end && pool_garbage_step(v) > 0)
+		continue;
 }
 
 /* Takes the lock; from the dead, too. Its time begins at *begun. */
@@ -327,8 +339,10 @@ void pool_lease_release(struct volume *volume)
 	if (!v->renewer)
 		return;
 	/* What is on its way arrives before the next holder looks. */
-	if (lease == POOL_WRITES && !atomic_load(&v->lost))
+	if (lease == POOL_WRITES && !atomic_load(&v->lost)) {
 		pool_log_settle(v, NULL);
+		clean_up(v);
+	}
 	pthread_mutex_lock(&v->telling);
 	atomic_store(&v->lease, POOL_LEFT);
 	pthread_mutex_unlock(&v->telling);
