@@ -57,10 +57,10 @@ static int log_new(struct pool_volume *v, const char *name, uint64_t room,
 	l->volume = v;
 	l->log.ops = v->volume.ops;
 	l->log.path = l->path;
-	pthread_mutex_lock(&v->lock);
+	pthread_mutex_lock(&v->logging);
 	l->next = v->logs;
 	v->logs = l;
-	pthread_mutex_unlock(&v->lock);
+	pthread_mutex_unlock(&v->logging);
 	*out = &l->log;
 	return 0;
 }
@@ -156,7 +156,7 @@ int pool_log_hold(struct log *log, uint64_t size)
 	return err;
 }
 
-/* Needs lock of the volume. */
+/* Needs logging of the volume. */
 static void forget(struct pool_log *l)
 {
 	struct pool_log **at = &l->volume->logs;
@@ -172,9 +172,9 @@ void pool_log_close(struct log *log)
 {
 	struct pool_log *l = (struct pool_log *)log;
 
-	pthread_mutex_lock(&l->volume->lock);
+	pthread_mutex_lock(&l->volume->logging);
 	forget(l);
-	pthread_mutex_unlock(&l->volume->lock);
+	pthread_mutex_unlock(&l->volume->logging);
 	pthread_mutex_lock(&l->sending);
 	if (pool_guard(l->volume) == 0)
 		(void)send_waiting(l);
@@ -188,7 +188,7 @@ void pool_log_settle(struct pool_volume *v, const char *name)
 {
 	struct pool_log *l;
 
-	pthread_mutex_lock(&v->lock);
+	pthread_mutex_lock(&v->logging);
 	for (l = v->logs; l; l = l->next) {
 		if (name && strcmp(l->name, name) != 0)
 			continue;
@@ -198,7 +198,7 @@ void pool_log_settle(struct pool_volume *v, const char *name)
 		pthread_mutex_unlock(&l->sending);
 		pool_stream_settle(&l->stream);
 	}
-	pthread_mutex_unlock(&v->lock);
+	pthread_mutex_unlock(&v->logging);
 }
 
 /* Parts are full but the last, which may be there and empty. */

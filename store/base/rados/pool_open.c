@@ -141,6 +141,7 @@ static void pool_close(struct volume *volume)
 		rados_shutdown(v->cluster);
 	pthread_mutex_destroy(&v->lock);
 	pthread_mutex_destroy(&v->telling);
+	pthread_mutex_destroy(&v->logging);
 	free(v->path);
 	free(v);
 }
@@ -246,6 +247,7 @@ static int open_place(const char *place, struct pool_volume **out)
 	v->volume.ops = &pool_ops;
 	pthread_mutex_init(&v->lock, NULL);
 	pthread_mutex_init(&v->telling, NULL);
+	pthread_mutex_init(&v->logging, NULL);
 	if (asprintf(&v->path, "rados:%s", place) < 0) {
 		v->path = NULL;
 		return -ENOMEM;

@@ -112,8 +112,10 @@ struct pool_volume {
 	_Atomic bool still;          /* for tests: does not renew */
 	pthread_mutex_t telling;     /* of lost, and of release */
 
+	pthread_mutex_t logging; /* of logs; taken before lock */
+	struct pool_log *logs;   /* those that are open */
+
 	pthread_mutex_t lock;          /* of what follows */
-	struct pool_log *logs;         /* those that are open */
 	struct pool_reading *readings; /* by readers that are open */
 	struct pool_garbage *garbage;  /* what is to be removed */
 	struct pool_spares spares;
