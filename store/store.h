@@ -182,6 +182,10 @@ int store_scratch_admit(struct store *s, uint64_t size);
  * where there is nothing to ask: of a directory. From any thread. */
 int store_answerable(struct store *s, bool wait);
 
+/* Milliseconds for which others may give such an answer again without asking:
+ * UINT64_MAX where that is for ever. Fast; from any thread. */
+uint64_t store_answer_left(struct store *s);
+
 /* Whether a commit, with sync or without, waits for more than memory before it
  * is done: who has others wait lets them go on first. */
 bool store_commit_waits(const struct store *s, bool sync);

@@ -4,6 +4,9 @@
 #include "fs/cells/loop.h"
 #include "fs/cells/reply.h"
 
+/* As in attr.c: the kernel keeps what it has until its next tick. */
+#define KERNEL_TICKS_MS 20
+
 /* Errors that are answers (no such file) come without a detail, and a log of
  * them would push out those that somebody has to act on. */
 static bool is_worth_telling(int err)
@@ -50,18 +53,38 @@ static int may_answer(fuse_req_t req)
 	return err;
 }
 
-int fs_reply_entry(fuse_req_t req, const struct fuse_entry_param *e)
+double fs_timeout(struct fs *fs, double timeout)
+{
+	uint64_t left = store_answer_left(fs->store);
+
+	if (left == UINT64_MAX)
+		return timeout;
+	left = left > KERNEL_TICKS_MS ? left - KERNEL_TICKS_MS : 0;
+	return timeout < (double)left / 1e3 ? timeout : (double)left / 1e3;
+}
+
+void fs_cut_timeouts(struct fs *fs, struct fuse_entry_param *e)
+{
+	e->entry_timeout = fs_timeout(fs, e->entry_timeout);
+	e->attr_timeout = fs_timeout(fs, e->attr_timeout);
+}
+
+int fs_reply_entry(fuse_req_t req, struct fuse_entry_param *e)
 {
 	int err = may_answer(req);
 
-	return err ? err : fuse_reply_entry(req, e);
+	if (err)
+		return err;
+	fs_cut_timeouts(fs_of(req), e);
+	return fuse_reply_entry(req, e);
 }
 
 int fs_reply_attr(fuse_req_t req, const struct stat *st, double timeout)
 {
 	int err = may_answer(req);
 
-	return err ? err : fuse_reply_attr(req, st, timeout);
+	return err ? err
+		   : fuse_reply_attr(req, st, fs_timeout(fs_of(req), timeout));
 }
 
 int fs_reply_open(fuse_req_t req, const struct fuse_file_info *fi)

@@ -22,9 +22,21 @@ int fs_answerable(struct fs *fs);
 void fs_reply_error(struct fs *fs, fuse_req_t req, struct node *node,
 		    const char *name, int err);
 
-/* As the calls of libfuse; but if it may not be told, the answer is ESTALE, and
+/*
+ * The kernel answers, too, with what it was told, as long as it may. Where
+ * another can get the store that is no longer than nobody can: timeouts of
+ * entries and attributes end then, after which it asks here. What it keeps of
+ * lists and files goes by attributes that it has.
+ *
+ * timeout, in seconds, or those of e, of which the former is told by a call of
+ * libfuse at once.
+ */
+double fs_timeout(struct fs *fs, double timeout);
+void fs_cut_timeouts(struct fs *fs, struct fuse_entry_param *e);
+
+/* As the calls of libfuse, with timeouts cut; but if it may not be told, the answer is ESTALE, and
  * what they return is negative, as if nobody had taken it. */
-int fs_reply_entry(fuse_req_t req, const struct fuse_entry_param *e);
+int fs_reply_entry(fuse_req_t req, struct fuse_entry_param *e);
 int fs_reply_attr(fuse_req_t req, const struct stat *st, double timeout);
 int fs_reply_open(fuse_req_t req, const struct fuse_file_info *fi);
 int fs_reply_buf(fuse_req_t req, const char *data, size_t size);

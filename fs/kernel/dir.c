@@ -488,6 +488,7 @@ static int add_entry(struct fs *fs, struct dir *d, struct reply *r,
 	    fuse_add_direntry_plus(r->req, NULL, 0, (char *)d->name.data, &e,
 				   0) <= r->size - r->used)
 		enter(fs, d, entry, key, &e);
+	fs_cut_timeouts(fs, &e);
 	if (!e.ino) {
 		mode_t type =
 			e.attr.st_mode ? e.attr.st_mode : type_of(entry->kind);

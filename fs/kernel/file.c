@@ -250,6 +250,8 @@ void file_on_create(fuse_req_t req, fuse_ino_t parent, const char *name,
 	struct fuse_entry_param e;
 	int err = create_or_open(fs, directory, name, &maker, fi, &e);
 
+	if (!err)
+		fs_cut_timeouts(fs, &e);
 	if (err) {
 		fs_reply_error(fs, req, directory, name, err);
 	} else if (fuse_reply_create(req, &e, fi) < 0) {

@@ -154,9 +154,11 @@ static void reply_attr(struct fs *fs, fuse_req_t req, struct node *node,
 
 	if (err)
 		fs_reply_error(fs, req, node, NULL, err);
+	else if (done)
+		fuse_reply_attr(req, &st,
+				fs_timeout(fs, attr_keep(fs, node, timeout)));
 	else
-		(done ? fuse_reply_attr
-		      : fs_reply_attr)(req, &st, attr_keep(fs, node, timeout));
+		fs_reply_attr(req, &st, attr_keep(fs, node, timeout));
 }
 
 static void on_getattr(fuse_req_t req, fuse_ino_t ino,
@@ -383,9 +385,12 @@ static void reply_made(struct fs *fs, fuse_req_t req, struct node *directory,
 		/* Another may have removed it already. */
 		err = err == 1 ? 0 : err ? err : -ENOENT;
 	}
-	if (err)
+	if (err) {
 		fs_reply_error(fs, req, directory, name, err);
-	else if (fuse_reply_entry(req, &e) < 0)
+		return;
+	}
+	fs_cut_timeouts(fs, &e);
+	if (fuse_reply_entry(req, &e) < 0)
 		node_forget(&fs->nodes, node_of(&fs->nodes, e.ino), 1);
 }
 

@@ -385,6 +385,11 @@ int store_answerable(struct store *s, bool wait)
 		       : 0;
 }
 
+uint64_t store_answer_left(struct store *s)
+{
+	return s->volume->ops->lease_left(s->volume);
+}
+
 /* Still the store's to close. */
 struct volume *store_volume(struct store *s)
 {

@@ -52,7 +52,24 @@ same "with its value" late "$(cat "$m/t/r/f/late")"
 check "the same mount goes on" wait_for sh -c "echo on >$m/t/r/f/on"
 same "the same daemon" "$daemon" "$(find_daemon)"
 
+# The kernel keeps what it was told no longer than nobody else can have the store:
+# what it answers by itself, and what it asks again after that.
+requests() {
+	sed -n 's/^requests //p' "$m/.tabletfs/stats"
+}
+stat "$m/t/r/f/q" >/dev/null
+before=$(requests)
+stat "$m/t/r/f/q" >/dev/null
+between=$(($(requests) - before))
+sleep 6
+before=$(requests)
+stat "$m/t/r/f/q" >/dev/null
+asked=$(($(requests) - before - between))
+check "it asks again after a while, $between and $asked" [ $asked -gt 0 ]
+
 # One that is stopped is deposed when its time has passed.
+stat "$m/t/r/f/q" >/dev/null && cat "$m/t/r/f/q" >/dev/null
+ls "$m/t/r/f" >/dev/null
 kill -STOP "$daemon"
 begun=$(date +%s%N)
 check "a stopped owner's store is free after a while" T set t r3 f:q=three
@@ -61,6 +78,8 @@ echo "a stopped owner's store was written to after $took ms"
 kill -CONT "$daemon"
 refuse "it takes nothing" sh -c "echo x >$m/t/r/f/x" 2>/dev/null
 errno ESTALE cat "$m/t/r/f/q"
+errno ESTALE stat "$m/t/r/f/q"
+errno ESTALE ls "$m/t/r/f"
 same "which takes nothing back" three \
 	"$(T lookup t r3 | sed -n 's/^ *"\(three\)"/\1/p')"
 stop_mount

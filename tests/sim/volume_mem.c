@@ -623,6 +623,7 @@ static const struct volume_ops mem_ops = {
 	.root_swap = mem_root_swap,
 	.lease_take = mem_lease_take,
 	.lease_check = mem_lease_check,
+	.lease_left = mem_lease_left,
 	.lease_describe = mem_lease_describe,
 	.lease_share = mem_lease_share,
 	.lease_release = mem_lease_release,

@@ -54,6 +54,11 @@ int mem_lease_check(struct volume *volume)
 	return h->shares ? 0 : mem_guard(h);
 }
 
+uint64_t mem_lease_left(struct volume *volume)
+{
+	return mem_handle(volume)->pool->silent ? 0 : UINT64_MAX;
+}
+
 int mem_lease_describe(struct volume *volume, const char *holder)
 {
 	struct mem_handle *h = mem_handle(volume);

@@ -123,6 +123,7 @@ int mem_heat_replace(struct volume *volume, struct bytes content);
 int mem_lease_take(struct volume *volume, const char *holder,
 		   void (*lost)(void *context), void *context);
 int mem_lease_check(struct volume *volume);
+uint64_t mem_lease_left(struct volume *volume);
 int mem_lease_describe(struct volume *volume, const char *holder);
 int mem_lease_share(struct volume *volume);
 void mem_lease_release(struct volume *volume);

@@ -289,10 +289,13 @@ START_TEST(what_cannot_be_known_may_pass)
 	v = kind->open();
 	other = kind->open_again(v);
 	ck_assert_int_eq(v->ops->lease_take(v, "first", count_call, &lost), 0);
+	ck_assert_uint_gt(v->ops->lease_left(v), 0);
 	kind->silence(v, true);
 	ck_assert_int_eq(v->ops->lease_check(v), -EAGAIN);
+	ck_assert_uint_eq(v->ops->lease_left(v), 0);
 	kind->silence(v, false);
 	ck_assert_int_eq(v->ops->lease_check(v), 0);
+	ck_assert_uint_gt(v->ops->lease_left(v), 0);
 	kind->silence(v, true);
 	kind->expire(v);
 	take(other, "second");

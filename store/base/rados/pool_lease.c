@@ -285,6 +285,14 @@ int pool_lease_check(struct volume *volume)
 	return fail(EAGAIN, "%s: the cluster does not answer", v->path);
 }
 
+uint64_t pool_lease_left(struct volume *volume)
+{
+	struct pool_volume *v = pool(volume);
+	uint64_t now = pool_now_ms(), until = atomic_load(&v->sure_until);
+
+	return atomic_load(&v->lost) || until < now ? 0 : until - now;
+}
+
 int pool_lease_describe(struct volume *volume, const char *holder)
 {
 	struct pool_volume *v = pool(volume);

@@ -16,6 +16,7 @@
 int pool_lease_take(struct volume *volume, const char *holder,
 		    void (*lost)(void *context), void *context);
 int pool_lease_check(struct volume *volume);
+uint64_t pool_lease_left(struct volume *volume);
 int pool_lease_describe(struct volume *volume, const char *holder);
 int pool_lease_share(struct volume *volume);
 void pool_lease_release(struct volume *volume);

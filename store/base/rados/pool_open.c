@@ -222,6 +222,7 @@ static const struct volume_ops pool_ops = {
 	.root_swap = pool_root_swap,
 	.lease_take = pool_lease_take,
 	.lease_check = pool_lease_check,
+	.lease_left = pool_lease_left,
 	.lease_describe = pool_lease_describe,
 	.lease_share = pool_lease_share,
 	.lease_release = pool_lease_release,

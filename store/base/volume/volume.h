@@ -180,6 +180,10 @@ struct volume_ops {
 	 * another has it, or it was released. 0 if it never was taken. From any
 	 * thread, beside all else, and fast: it is asked for every answer. */
 	int (*lease_check)(struct volume *v);
+	/* Milliseconds from now in which nobody else can get it: UINT64_MAX
+	 * where a holder that lives is not deposed, 0 where nothing is known.
+	 * As lease_check from any thread, and as fast. */
+	uint64_t (*lease_left)(struct volume *v);
 	/* A new line, such as one that names the mount point. -EINVAL if the
 	 * lease was never held. */
 	int (*lease_describe)(struct volume *v, const char *holder);

@@ -544,6 +544,7 @@ static const struct volume_ops posix_ops = {
 	.root_swap = posix_root_swap,
 	.lease_take = posix_lease_take,
 	.lease_check = posix_lease_check,
+	.lease_left = posix_lease_left,
 	.lease_describe = posix_lease_describe,
 	.lease_share = posix_lease_share,
 	.lease_release = posix_lease_release,

@@ -18,6 +18,7 @@
 int posix_lease_take(struct volume *volume, const char *holder,
 		     void (*lost)(void *context), void *context);
 int posix_lease_check(struct volume *volume);
+uint64_t posix_lease_left(struct volume *volume);
 int posix_lease_describe(struct volume *volume, const char *holder);
 int posix_lease_share(struct volume *volume);
 void posix_lease_release(struct volume *volume);
