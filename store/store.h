@@ -271,6 +271,13 @@ int store_wait_for_room(struct store *s, uint64_t size,
 void store_on_wait(struct store *s, void (*about_to_wait)(void *context),
 		   void *context);
 
+/* Has silent called, by a thread of its own and every now and then, while the
+ * volume has not answered for lease_wait_ms, until s is closed: its close, too,
+ * waits for the volume until then, and what waits can be given up only with the
+ * process. Nothing where a volume always answers. Once; 0 or an error. */
+int store_on_silence(struct store *s, void (*silent)(void *context),
+		     void *context);
+
 /* A bound that only the caller knows, in bytes, 0: none. History gives way to
  * it, as to the disk's end, within a second or two. From any thread. */
 void store_set_quota(struct store *s, uint64_t bytes);

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "fs/cells/ending.h"
 #include "tools/admin/backup.h"
 #include "tools/admin/dump.h"
 #include "tools/admin/keyviz.h"
@@ -209,7 +210,9 @@ static int run_on_store(struct verb_call *c, const char *directory,
 	/* Told, but no failure: the store has recovered. */
 	if (store_recovery_text(s)[0])
 		verb_wrong(c, "%s", store_recovery_text(s));
-	status = verb_run(s, c->argc, c->argv, c->out, c->err);
+	err = ending_watch(s, NULL, directory);
+	status = err < 0 ? failed(c, verb_failed(c, "Running it", err))
+			 : verb_run(s, c->argc, c->argv, c->out, c->err);
 	err = store_close(s);
 	if (err < 0)
 		status = failed(c, verb_failed(c, "Closing the store", err));

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fs/cells/ending.h"
 #include "fs/cells/loop.h"
 #include "store/base/bg.h"
 #include "store/base/probe.h"
@@ -486,6 +487,7 @@ static void watch(struct loop *l, const sigset_t *signals)
 		pthread_mutex_lock(&l->lock);
 		if (signal > 0 && signal != SIGUSR1 && !exiting) {
 			exiting = true;
+			ending_begin();
 			fuse_session_exit(l->session);
 		}
 		/* The leader may just be about to read: so again each time. */
@@ -508,6 +510,7 @@ static void end_workers(struct loop *l)
 	bool left = true;
 	unsigned int i;
 
+	ending_begin();
 	while (left) {
 		left = false;
 		pthread_mutex_lock(&l->lock);

@@ -11,6 +11,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include "fs/cells/ending.h"
 #include "fs/cells/loop.h"
 #include "fs/cells/notify.h"
 #include "fs/cells/pin.h"
@@ -563,7 +564,9 @@ static int serve(const struct mount_options *o, const char *store_path,
 	if (err)
 		return err;
 	heap = heap_watch(store);
-	err = fs_init(&fs, o, store);
+	err = ending_watch(store, &ending, store_path);
+	if (!err)
+		err = fs_init(&fs, o, store);
 	if (err)
 		goto close_store;
 	store_on_wait(store, about_to_wait, &fs);

@@ -84,6 +84,7 @@ struct store {
 	/* Since when it is not known who has the lease, 0: it is; and when that
 	 * was seen last. By a clock of store_answerable's. */
 	_Atomic uint64_t unsure_ms, unsure_seen_ms;
+	struct silence *silence; /* owned, or NULL */
 };
 
 /* 0 if there is no store at a place that is no directory, or -EEXIST; it may

@@ -18,6 +18,7 @@
 #include "store/engine/run/room.h"
 #include "store/engine/run/step.h"
 #include "store/engine/run/write.h"
+#include "store/model/silence.h"
 #include "store/model/model.h"
 #include "store/model/schema_load.h"
 
@@ -210,6 +211,7 @@ int store_close(struct store *s)
 	free(s->scratch_users);
 	pthread_mutex_destroy(&s->writing);
 	pthread_mutex_destroy(&s->schema_lock);
+	silence_end(s->silence);
 	s->volume->ops->close(s->volume);
 	free(s);
 	return err;
@@ -499,6 +501,18 @@ int store_compact(struct store *s, struct bytes name)
 void store_want_room(struct store *s)
 {
 	engine_want_room(s->engine);
+}
+
+int store_on_silence(struct store *s, void (*silent)(void *context),
+		     void *context)
+{
+	struct volume *v = s->volume;
+
+	assert(!s->silence);
+	return v->ops->lease_left(v) == UINT64_MAX
+		       ? 0
+		       : silence_begin(v, s->lease_wait_ms, silent, context,
+				       &s->silence);
 }
 
 void store_on_wait(struct store *s, void (*about_to_wait)(void *context),

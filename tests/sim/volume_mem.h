@@ -23,6 +23,8 @@ void volume_mem_expire(struct volume *v);
 void volume_mem_held_by(struct volume *v, const struct holder *who);
 /* Whether it can be known who has the lease. */
 void volume_mem_silence(struct volume *v, bool silent);
+/* A lease is known to hold for so long, always. */
+void volume_mem_lease_of(struct volume *v, uint64_t ms);
 /* From now on a kill leaves of logs only what was synced. */
 void volume_mem_forgetful(struct volume *v);
 /* As such a kill, here and now. */

@@ -56,7 +56,9 @@ int mem_lease_check(struct volume *volume)
 
 uint64_t mem_lease_left(struct volume *volume)
 {
-	return mem_handle(volume)->pool->silent ? 0 : UINT64_MAX;
+	struct mem_volume *v = mem_handle(volume)->pool;
+
+	return v->silent ? 0 : v->lease_ms > 0 ? v->lease_ms : UINT64_MAX;
 }
 
 int mem_lease_describe(struct volume *volume, const char *holder)
@@ -125,6 +127,11 @@ void volume_mem_expire(struct volume *v)
 void volume_mem_held_by(struct volume *v, const struct holder *who)
 {
 	mem(v)->who = *who;
+}
+
+void volume_mem_lease_of(struct volume *v, uint64_t ms)
+{
+	mem(v)->lease_ms = ms;
 }
 
 void volume_mem_silence(struct volume *v, bool silent)

@@ -58,6 +58,7 @@ struct mem_volume {
 	uint64_t fence;            /* raised by each taking */
 	struct holder who;         /* has the lease */
 	bool expired;              /* its time has passed */
+	uint64_t lease_ms;         /* as volume_mem_lease_of; 0: for ever */
 	_Atomic bool silent;       /* nobody can know who has it */
 	struct mem_handle *shared; /* whoever reads, the last of them */
 	char holder[200];

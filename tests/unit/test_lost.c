@@ -280,6 +280,46 @@ START_TEST(what_is_taken_survives_a_kill)
 }
 END_TEST
 
+static _Atomic unsigned int calls;
+
+static void count_call(void *context)
+{
+	(void)context;
+	atomic_fetch_add(&calls, 1);
+}
+
+static bool is_called_within(unsigned int ms)
+{
+	unsigned int before = atomic_load(&calls);
+
+	for (; ms > 0 && atomic_load(&calls) == before; ms--)
+		usleep(1000);
+	return ms > 0;
+}
+
+/* Who waits for it can be told that it does not answer, and for how long what
+ * it answered is so. */
+START_TEST(silence_is_told)
+{
+	ck_assert_uint_eq(store_answer_left(store), UINT64_MAX);
+	check(store_on_silence(store, count_call, NULL));
+	volume_mem_silence(volume, true);
+	ck_assert_uint_eq(store_answer_left(store), 0);
+	ck_assert(!is_called_within(2000));
+	volume_mem_silence(volume, false);
+	volume_mem_lease_of(volume, 5000);
+	ck_assert_uint_eq(store_answer_left(store), 5000);
+	check(store_on_silence(store, count_call, NULL));
+	ck_assert(!is_called_within(2000));
+	volume_mem_silence(volume, true);
+	ck_assert(is_called_within(30000));
+	ck_assert(is_called_within(30000));
+	volume_mem_silence(volume, false);
+	usleep(1000000);
+	ck_assert(!is_called_within(2000));
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = {
@@ -291,6 +331,7 @@ int main(void)
 		trouble_of_a_sync_ends,
 		a_sync_that_failed_is_not,
 		what_is_taken_survives_a_kill,
+		silence_is_told,
 	};
 
 	return run_suite("lost", set_up, tear_down, tests,

@@ -80,6 +80,8 @@ static int connect_cluster(struct pool_volume *v, const struct place *p)
 	/* Its socket is in the way of other clients when this is stopped. */
 	(void)rados_conf_set(v->cluster, "admin_socket", "");
 	(void)rados_conf_set(v->cluster, "client_mount_timeout", "15");
+	/* What asks a monitor changes nothing, and has an end. */
+	(void)rados_conf_set(v->cluster, "rados_mon_op_timeout", "15");
 	err = rados_connect(v->cluster);
 	if (err == -ETIMEDOUT)
 		return fail(EIO,

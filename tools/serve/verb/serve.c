@@ -3,6 +3,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include "fs/cells/ending.h"
 #include "fs/command/metrics_writer.h"
 #include "fs/kernel/served.h"
 #include "fs/state/options.h"
@@ -219,6 +220,7 @@ static void serve_until_signal(struct serving *s)
 	if (err < 0)
 		verb_failed(s->call, "Writing figures", err);
 	await_signal(s, writer);
+	ending_begin();
 	if (metrics_writer_stop(writer) < 0)
 		verb_wrong(s->call, "%s", err_detail());
 }
@@ -278,7 +280,8 @@ static int listen_and_serve(struct verb_call *c, struct serving *s)
 		listen_close(&listener);
 		return 1;
 	}
-	status = serve(c, s);
+	err = ending_watch(s->service.store, &s->signals, s->directory);
+	status = err < 0 ? verb_failed(c, "Serving", err) : serve(c, s);
 	err = store_close(s->service.store);
 	return err < 0 ? verb_failed(c, "Closing the store", err) : status;
 }

@@ -1,0 +1,77 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "store/base/bg.h"
+#include "store/base/volume/volume.h"
+#include "store/model/silence.h"
+
+/* Between two looks. */
+#define LOOK_MS 500
+
+struct silence {
+	struct volume *volume; /* borrowed */
+	unsigned int wait_ms;
+	uint64_t since_ms; /* it has not answered; 0: it does */
+	void (*call)(void *context);
+	void *context;
+	struct bg *bg;
+};
+
+/* It also goes while the machine sleeps, as leases do. */
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static void look(void *context)
+{
+	struct silence *s = context;
+	uint64_t now = now_ms();
+
+	if (s->volume->ops->lease_check(s->volume) != -EAGAIN)
+		s->since_ms = 0;
+	else if (s->since_ms == 0)
+		s->since_ms = now;
+	else if (now - s->since_ms >= s->wait_ms)
+		s->call(s->context);
+}
+
+static int nothing(void *context)
+{
+	(void)context;
+	return 0;
+}
+
+int silence_begin(struct volume *v, unsigned int wait_ms,
+		  void (*call)(void *context), void *context,
+		  struct silence **out)
+{
+	struct silence *s = calloc(1, sizeof(*s));
+	int err;
+
+	*out = NULL;
+	if (!s)
+		return -ENOMEM;
+	s->volume = v;
+	s->wait_ms = wait_ms;
+	s->call = call;
+	s->context = context;
+	err = bg_start(nothing, look, LOOK_MS, s, &s->bg);
+	if (err < 0)
+		free(s);
+	else
+		*out = s;
+	return err;
+}
+
+void silence_end(struct silence *s)
+{
+	if (!s)
+		return;
+	bg_stop(s->bg);
+	free(s);
+}
