@@ -249,6 +249,12 @@ int store_check(struct store *s,
 		void (*report)(void *context, const char *problem),
 		void *context);
 
+/* Calls each with the name of every object beside the store that is of no use,
+ * and does no harm; see volume.h. 0, or a negative result of each, or an
+ * error. */
+int store_strays(struct store *s,
+		 int (*each)(void *context, const char *object), void *context);
+
 /* Compacts a table, or with "" every table, to the lowest level, with garbage
  * collected. -ERR_no_table. */
 int store_compact(struct store *s, struct bytes table);

@@ -474,6 +474,14 @@ int store_check(struct store *s,
 	return engine_verify(s->engine, report, context);
 }
 
+int store_strays(struct store *s,
+		 int (*each)(void *context, const char *object), void *context)
+{
+	struct volume *v = s->volume;
+
+	return v->ops->strays ? v->ops->strays(v, each, context) : 0;
+}
+
 /* The table is compacted by its id, so that it does not matter if it is renamed
  * meanwhile. */
 int store_compact(struct store *s, struct bytes name)

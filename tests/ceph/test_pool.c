@@ -297,6 +297,46 @@ START_TEST(what_is_not_finished_is_removed_by_the_next)
 }
 END_TEST
 
+static int note_stray(void *context, const char *object)
+{
+	ck_assert_int_eq(strncmp(object, "w.sst.", 6), 0);
+	++*(unsigned int *)context;
+	return 0;
+}
+
+static unsigned int count_strays(struct volume *v)
+{
+	unsigned int count = 0;
+
+	ck_assert_int_eq(v->ops->strays(v, note_stray, &count), 0);
+	return count;
+}
+
+/* What comes when it was removed already is in nobody's way, and is told. */
+START_TEST(what_is_sent_late_is_told)
+{
+	struct volume *v = kind->open(), *other;
+	struct segment_writer *w;
+	char *data = calloc(1, 2 << 20);
+
+	take(v, "first");
+	write_segment(v, "a.sst", "a");
+	ck_assert_int_eq(v->ops->segment_create(v, "w.sst", &w), 0);
+	ck_assert_int_eq(v->ops->segment_append(w, bytes_of(data, 2 << 20)), 0);
+	usleep(500000); /* they arrive */
+	ck_assert_uint_eq(count_strays(v), 0);
+	other = depose(v);
+	collected(other);
+	ck_assert_uint_eq(count_strays(other), 0);
+	ck_assert_int_eq(v->ops->segment_append(w, bytes_of(data, 2 << 20)), 0);
+	usleep(500000);
+	ck_assert_uint_eq(count_strays(other), 1);
+	free(data);
+	v->ops->segment_abandon(w);
+	end(other, v);
+}
+END_TEST
+
 START_TEST(a_file_is_read_on)
 {
 	enum { COUNT = 300000 };
@@ -392,6 +432,7 @@ int main(void)
 	tcase_add_test(tcase, a_log_that_was_removed_is_not_begun);
 	tcase_add_test(tcase, the_root_is_the_holders);
 	tcase_add_loop_test(tcase, each_change_is_the_holders, 0, 6);
+	tcase_add_test(tcase, what_is_sent_late_is_told);
 	tcase_add_test(tcase, what_is_not_finished_is_removed_by_the_next);
 	tcase_add_test(tcase, a_file_is_read_on);
 	tcase_add_test(tcase, places_are_told_apart);

@@ -14,6 +14,15 @@ static void report(void *context, const char *problem)
 	fprintf(c->out, "%s\n", problem);
 }
 
+/* Told, but no problem. */
+static int tell_stray(void *context, const char *object)
+{
+	struct verb_call *c = context;
+
+	fprintf(c->out, "%s: belongs to no file, and can be removed\n", object);
+	return 0;
+}
+
 /* On a mounted store it reads beside whoever writes. A problem is a line of
  * output, not of errors: it is what was asked for. */
 int verb_check(struct verb_call *c)
@@ -28,6 +37,9 @@ int verb_check(struct verb_call *c)
 	err = store_check_backup(c->store, report, c);
 	if (err < 0)
 		failed = verb_failed(c, "Checking", err);
+	err = store_strays(c->store, tell_stray, c);
+	if (err < 0)
+		failed = verb_failed(c, "Looking for what is of no use", err);
 	if (failed)
 		return failed;
 	/* Said, since reading a large store takes long and no word might be a

@@ -168,3 +168,139 @@ void pool_garbage_end(struct pool_volume *v)
 		free(g);
 	}
 }
+
+/* Which files there are: nonces, in order; owned. */
+struct known {
+	uint64_t *nonces;
+	size_t count, room;
+};
+
+/* pool_each's. */
+static int know(void *context, const char *key, const struct pool_entry *e)
+{
+	struct known *k = context;
+	size_t room = k->room ? 2 * k->room : 64;
+	uint64_t *more;
+
+	(void)key;
+	if (k->count == k->room) {
+		more = realloc(k->nonces, room * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		k->nonces = more;
+		k->room = room;
+	}
+	k->nonces[k->count++] = e->nonce;
+	return 0;
+}
+
+/* qsort's and bsearch's. */
+static int order(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+static void sort(struct known *k)
+{
+	if (k->count > 0)
+		qsort(k->nonces, k->count, sizeof(*k->nonces), order);
+}
+
+/* Of one that is sorted. */
+static bool is_known(const struct known *k, uint64_t nonce)
+{
+	return k->count > 0 &&
+	       bsearch(&nonce, k->nonces, k->count, sizeof(nonce), order);
+}
+
+/* The nonce in the name of a part: FILE.NONCE.PART. */
+static bool nonce_of(const char *object, uint64_t *out)
+{
+	const char *dot = strrchr(object, '.');
+	char *end;
+
+	while (dot && dot > object && *--dot != '.')
+		continue;
+	if (!dot || dot == object)
+		return false;
+	*out = strtoull(dot + 1, &end, 16);
+	return end - dot == POOL_NUMBER_SIZE && *end == '.';
+}
+
+/* Words, one behind the other, with a NUL each: parts that are not known. 0 or
+ * a raw error. */
+static int find_unknown(struct pool_volume *v, const struct known *k,
+			struct buf *out)
+{
+	rados_list_ctx_t list;
+	const char *object;
+	uint64_t nonce;
+	int err = rados_nobjects_list_open(v->io, &list);
+
+	if (err < 0)
+		return err;
+	while ((err = rados_nobjects_list_next(list, &object, NULL, NULL)) == 0)
+		if (nonce_of(object, &nonce) && !is_known(k, nonce) &&
+		    (err = buf_add(out, object, strlen(object) + 1)) < 0)
+			break;
+	rados_nobjects_list_close(list);
+	return err == -ENOENT ? 0 : err;
+}
+
+/* Of those that were unknown before, each that still is, and is there. */
+static int tell_strays(struct pool_volume *v, const struct known *k,
+		       struct bytes unknown,
+		       int (*each)(void *context, const char *object),
+		       void *context)
+{
+	uint64_t nonce, size;
+	const char *object;
+	int err = 0;
+
+	while (unknown.size > 0 && err >= 0) {
+		object = (const char *)unknown.data;
+		unknown = bytes_after(unknown, strlen(object) + 1);
+		nonce_of(object, &nonce);
+		if (k->count > 0 &&
+		    bsearch(&nonce, k->nonces, k->count, sizeof(nonce), order))
+			continue;
+		err = pool_size(v, object, &size);
+		if (err == 0)
+			err = each(context, object);
+		else
+			err = err == -ENOENT ? 0
+					     : pool_fail(v, object, err,
+							 "cannot look");
+	}
+	return err;
+}
+
+/* Files come and go meanwhile. One that came after the first look is known at
+ * the second, and parts of one that went before it are gone by then, as they go
+ * before its entry does. */
+int pool_strays(struct volume *volume,
+		int (*each)(void *context, const char *object), void *context)
+{
+	struct pool_volume *v = pool(volume);
+	struct known known = { .nonces = NULL };
+	struct buf unknown = BUF_INIT;
+	int err = pool_each(v, know, &known), found = 0;
+
+	if (err == 0) {
+		sort(&known);
+		found = find_unknown(v, &known, &unknown);
+		known.count = 0;
+		err = found < 0 ? pool_fail(v, "", found, "cannot be listed")
+				: pool_each(v, know, &known);
+	}
+	if (err == 0) {
+		sort(&known);
+		err = tell_strays(v, &known, buf_bytes(&unknown), each,
+				  context);
+	}
+	buf_release(&unknown);
+	free(known.nonces);
+	return err;
+}

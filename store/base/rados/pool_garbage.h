@@ -24,4 +24,8 @@ int pool_garbage_step(struct pool_volume *v);
 /* Forgets all that is to be removed; the registry has it. */
 void pool_garbage_end(struct pool_volume *v);
 
+/* As volume.h has it: parts that the registry does not have. */
+int pool_strays(struct volume *volume,
+		int (*each)(void *context, const char *object), void *context);
+
 #endif

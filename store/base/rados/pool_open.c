@@ -220,6 +220,7 @@ static const struct volume_ops pool_ops = {
 	.remove = pool_remove,
 	.link = pool_link,
 	.list = pool_list,
+	.strays = pool_strays,
 	.root_get = pool_root_get,
 	.root_swap = pool_root_swap,
 	.lease_take = pool_lease_take,

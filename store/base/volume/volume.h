@@ -148,6 +148,14 @@ struct volume_ops {
 		    int (*each)(void *context, const char *name),
 		    void *context);
 
+	/* Calls each with every object that belongs to no file and stays for
+	 * ever, such as what a deposed holder sent late: it does no harm, and
+	 * whoever looks after the place may remove it. NULL where there is
+	 * none. As list in all else. */
+	int (*strays)(struct volume *v,
+		      int (*each)(void *context, const char *object),
+		      void *context);
+
 	/* Replaces out by the root's content, and tells its version, from 1.
 	 * -ENOENT before the first swap, -ERR_manifest_damaged. */
 	int (*root_get)(struct volume *v, uint64_t *version, struct buf *out);
