@@ -34,8 +34,9 @@ void fs_reply_error(struct fs *fs, fuse_req_t req, struct node *node,
 double fs_timeout(struct fs *fs, double timeout);
 void fs_cut_timeouts(struct fs *fs, struct fuse_entry_param *e);
 
-/* As the calls of libfuse, with timeouts cut; but if it may not be told, the answer is ESTALE, and
- * what they return is negative, as if nobody had taken it. */
+/* As the calls of libfuse, with timeouts cut; but if it may not be told, the
+ * answer is ESTALE, and what they return is negative, as if nobody had taken
+ * it. */
 int fs_reply_entry(fuse_req_t req, struct fuse_entry_param *e);
 int fs_reply_attr(fuse_req_t req, const struct stat *st, double timeout);
 int fs_reply_open(fuse_req_t req, const struct fuse_file_info *fi);

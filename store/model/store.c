@@ -18,7 +18,7 @@
 #include "store/engine/run/room.h"
 #include "store/engine/run/step.h"
 #include "store/engine/run/write.h"
-#include "store/model/silence.h"
+#include "store/engine/core/silence.h"
 #include "store/model/model.h"
 #include "store/model/schema_load.h"
 

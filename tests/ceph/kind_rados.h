@@ -8,6 +8,7 @@
  */
 #include "store/base/rados/pool_lease.h"
 #include "store/base/rados/pool_open.h"
+#include "tests/unit/volume_kind.h"
 
 static char place[160];
 

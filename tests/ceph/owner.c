@@ -16,9 +16,9 @@
  * tests/ceph/chaos.py kills and stops them.
  *
  *   owner PLACE NAME FILE   takes the store as soon as it is free; writes to
- *                           FILE.seen which rows it found, and then rows NAME-1,
- *                           NAME-2, ..., each named in FILE once it is durable,
- *                           until it is ended or refused
+ *                           FILE.seen which rows it found, and then rows
+ *                           NAME-1, NAME-2, ..., each named in FILE once it
+ *                           is durable, until it is ended or refused
  *   owner PLACE             tells which rows there are
  */
 #define TABLE BYTES_LITERAL("t")

@@ -1,39 +1,8 @@
 #ifndef TESTS_UNIT_VOLUME_KINDS_H
 #define TESTS_UNIT_VOLUME_KINDS_H
 
-#include <stdio.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "store/base/err.h"
-#include "store/base/lease/holder.h"
 #include "tests/sim/volume_mem.h"
-#include "tests/unit/suite.h"
-#include "tests/unit/volume_directory.h"
-
-/*
- * The kinds of volumes that the contract of volume.h is tested with: a new kind
- * is one more row of kinds[]. What only one of them has, such as files in a
- * directory, is tested in a suite of its own.
- */
-struct kind {
-	const char *name;
-	/* Of any volume, and another one; the first is its owner. */
-	struct volume *(*open)(void);
-	struct volume *(*open_again)(struct volume *v);
-	/* Has the lease taken by who is dead then. */
-	void (*die_with_lease)(struct volume *v);
-	/* Who has the lease, of this process, is past its time; NULL: as long
-	 * as it lives, it has it. */
-	void (*expire)(struct volume *v);
-	void (*silence)(struct volume *v, bool silent); /* or NULL */
-	struct volume *(*elsewhere)(void); /* one that is another's */
-	void (*set_up)(void);
-	bool threads; /* may be used by several */
-};
-
-static const struct kind *kind;
+#include "tests/unit/volume_kind.h"
 
 static inline struct volume *again_posix(struct volume *v)
 {
@@ -97,6 +66,7 @@ static inline struct volume *elsewhere_posix(void)
 static inline void set_up_posix(void);
 static inline void set_up_memory(void);
 
+/* The kinds of volumes that the contract of volume.h is tested with. */
 #ifdef KIND_RADOS
 #include "tests/ceph/kind_rados.h"
 #else

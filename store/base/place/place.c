@@ -102,11 +102,10 @@ static int load(struct bytes name)
 			   "missing makes it work: %s",
 			   path, dlerror());
 	else if (strcmp(plugin->version, TABLETFS_VERSION) != 0)
-		err = fail(
-			ERR_no_such_kind,
-			"%s: is of version %s and this program of " TABLETFS_VERSION
-			"; install both of one",
-			path, plugin->version);
+		err = fail(ERR_no_such_kind,
+			   "%s: is of version %s and this program of %s; "
+			   "install both of one",
+			   path, plugin->version, TABLETFS_VERSION);
 	else
 		err = add(plugin->kind);
 	if (err < 0 && handle)

@@ -68,8 +68,8 @@ static bool wait_for(struct wait *w, const struct timespec *until)
 	return has;
 }
 
-/* What was given up is cancelled first, as it would write to memory that is
- * its caller's no more. A completion ends once, also when it was cancelled; only
+/* What was given up is cancelled first, as it would write to memory that is its
+ * caller's no more. A completion ends once, also when it was cancelled; only
  * then is w nobody's. */
 int pool_read(struct pool_volume *v, rados_read_op_t op, const char *oid)
 {

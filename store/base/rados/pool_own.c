@@ -156,8 +156,8 @@ static int look_at_swap(struct pool_volume *v, uint64_t expected,
 	return err;
 }
 
-/* The xattr is what is compared; the same number in front of the content is what
- * is read, for xattrs and content are not read at once here. */
+/* The xattr is what is compared; the same number in front of the content is
+ * what is read, for xattrs and content are not read at once here. */
 int pool_root_swap(struct volume *volume, uint64_t expected,
 		   struct bytes content)
 {

@@ -4,11 +4,11 @@
 #include "store/base/rados/pool_volume.h"
 
 /*
- * Room in the pool: what is left, and what is held. No blocks of a pool can be held; but a pool is full some time
- * before its disks are, and what is written by force is taken even then. So a
- * piece is permission for its bytes to be written by force: pieces are given
- * while the pool is not full, and by files that are removed, so that what is
- * forced is bounded.
+ * Room in the pool: what is left, and what is held. No blocks of a pool can be
+ * held; but a pool is full some time before its disks are, and what is written
+ * by force is taken even then. So a piece is permission for its bytes to be
+ * written by force: pieces are given while the pool is not full, and by files
+ * that are removed, so that what is forced is bounded.
  */
 
 /* These are operations of the volume, see volume.h. */
@@ -32,8 +32,8 @@ void pool_space_used(struct pool_volume *v, uint64_t size);
 int pool_spare_take(struct pool_volume *v, const char *name, uint64_t size,
 		    bool largest, uint64_t *room);
 
-/* A file is gone, whatever of its room it had used: if a piece is missing, there
- * is one more. */
+/* A file is gone, whatever of its room it had used: if a piece is missing,
+ * there is one more. */
 void pool_spare_give(struct pool_volume *v);
 
 /* Whether the pool takes new objects: 0 or -ENOSPC. Asked only if it has

@@ -8,11 +8,11 @@
 #include "store/base/rados/pool_stream.h"
 
 /*
- * OSDs do what one client sends to one object in the order in which it was sent,
- * and after a break of the connection it is sent again in that order. So a part
- * is whole up to its size. Only lack of space can refuse one piece and take what
- * was under way behind it: that reads as zeros then, as after a loss of power,
- * and nobody was told that it is there.
+ * OSDs do what one client sends to one object in the order in which it was
+ * sent, and after a break of the connection it is sent again in that order. So
+ * a part is whole up to its size. Only lack of space can refuse one piece and
+ * take what was under way behind it: that reads as zeros then, as after a loss
+ * of power, and nobody was told that it is there.
  */
 
 /* Pieces under way at once. */

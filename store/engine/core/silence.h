@@ -1,5 +1,5 @@
-#ifndef STORE_MODEL_SILENCE_H
-#define STORE_MODEL_SILENCE_H
+#ifndef STORE_ENGINE_CORE_SILENCE_H
+#define STORE_ENGINE_CORE_SILENCE_H
 
 #include "store/store.h"
 

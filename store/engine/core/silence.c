@@ -4,7 +4,7 @@
 
 #include "store/base/bg.h"
 #include "store/base/volume/volume.h"
-#include "store/model/silence.h"
+#include "store/engine/core/silence.h"
 
 /* Between two looks. */
 #define LOOK_MS 500
