@@ -204,11 +204,16 @@ T createtable many families=f && cat many.jsonl >"$m/many/.import/jsonl"
 T protect many on
 mark
 stop_mount
+# At any time of what it takes, which is measured by one that goes on.
+T protect many off && T deletetable many
+begun=${EPOCHREALTIME/./}
+T undelete many as-of="$now" >/dev/null
+took=$((${EPOCHREALTIME/./} - begun))
 for i in $(seq 50); do
 	T protect many off && T deletetable many
 	"$TABLETFS" undelete many as-of="$now" >/dev/null 2>&1 &
 	undeleting=$!
-	sleep 0.0$i
+	sleep "$(awk "BEGIN { print $took * $i / 5e7 }")"
 	kill -9 $undeleting 2>/dev/null
 	wait $undeleting 2>/dev/null
 	T ls >tables
@@ -234,11 +239,12 @@ same "by its name" "$(T dump as-of="$(T history | sed -n 's/^oldest //p')" | sha
 # Of a store at rest, and a restore undone by a restore.
 stop_mount
 mark
+rest=$now
 T deleterow t r010
 undone "at rest" restore t as-of="$now"
 T set t r010 f:q=better
 mark
-T restore t as-of=4s >/dev/null
+T restore t as-of="$rest" >/dev/null
 undone "a restore" restore t as-of="$now"
 mark
 T deletetable t
