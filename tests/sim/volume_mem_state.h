@@ -31,11 +31,11 @@ struct mem_file {
 struct mem_handle {
 	struct volume volume; /* first, so that it can be cast */
 	struct mem_volume *pool;
-	uint64_t fence; /* of the pool when it took the lease; 0: it never did
-			 */
-	bool shares;
-	bool left;      /* it had the lease, or a share */
-	bool lost_told; /* lost was called, or is not to be */
+	/* Of the pool when it took the lease; 0: it never did. */
+	_Atomic uint64_t fence;
+	_Atomic bool shares;
+	_Atomic bool left; /* it had the lease, or a share */
+	bool lost_told;    /* lost was called, or is not to be */
 	void (*lost)(void *context);
 	void *lost_context;
 	struct mem_handle *next; /* in the pool's list of others */
@@ -54,10 +54,10 @@ struct mem_volume {
 	size_t wanted_count;
 	bool no_room;       /* holds none */
 	uint64_t available; /* bytes that space tells while it is not full */
-	struct mem_handle *leased; /* who has the lease; NULL: nobody */
-	uint64_t fence;            /* raised by each taking */
-	struct holder who;         /* has the lease */
-	bool expired;              /* its time has passed */
+	struct mem_handle *_Atomic leased; /* who has the lease; NULL: nobody */
+	_Atomic uint64_t fence;            /* raised by each taking */
+	struct holder who;                 /* has the lease */
+	bool expired;                      /* its time has passed */
 	uint64_t lease_ms;         /* as volume_mem_lease_of; 0: for ever */
 	_Atomic bool silent;       /* nobody can know who has it */
 	struct mem_handle *shared; /* whoever reads, the last of them */
