@@ -389,7 +389,7 @@ START_TEST(upkeep)
 	check("help nonsense",
 	      "tabletfs: Don't know command or topic \"nonsense\"; tabletfs "
 	      "help lists the commands, and topics are start cookbook "
-	      "operations undo bigtable emulator dynamodb hbase\n");
+	      "operations undo bigtable emulator dynamodb hbase ceph\n");
 }
 END_TEST
 
