@@ -2,6 +2,8 @@
 # The file of figures and who is near it: places that are refused, a second
 # writer, and a disk that hangs, which holds up neither requests nor the end, of
 # a mount and of a server.
+#
+# Waits: for a disk that hangs, and for files that are written now and then.
 . "$(dirname "$0")/lib.sh"
 . "$fs_tests/serve.sh"
 hang=$(dirname "$TABLETFS")/tests/fs/hang

@@ -1,6 +1,8 @@
 #!/bin/bash
 # Ways past a quota: what is not whole yet, what moves, what is made beside data.
 # A used up quota refuses each, and what was there stays; what only removes goes on.
+#
+# Waits: for what was deleted to come back by itself.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 

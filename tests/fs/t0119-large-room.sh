@@ -1,6 +1,8 @@
 #!/bin/bash
 # The room of what was removed or written over comes back: by itself, by compact,
 # and when a quota or the disk is full; mostly of large values.
+#
+# Waits: for what was deleted to come back by itself.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
