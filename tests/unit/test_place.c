@@ -83,6 +83,8 @@ START_TEST(a_kind)
 	ck_assert_int_eq(volume_open("memory:a/b:c", false, &v), 0);
 	ck_assert_str_eq(asked, "a/b:c");
 	v->ops->close(v);
+	ck_assert_int_eq(volume_place_local("memory:xy"), -EINVAL);
+	ck_assert_int_eq(volume_place_local("./memory:xy"), 0);
 	ck_assert_int_eq(volume_marked("memory:xy", &mark), 0);
 	ck_assert_uint_eq(mark.place, 2);
 	ck_assert_int_eq(volume_holder("memory:x", &line, &here), 0);

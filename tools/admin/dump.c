@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "store/base/place/place.h"
 #include "store/base/volume/volume_posix_partial.h"
 #include "store/text/dump/load.h"
 #include "tools/admin/dump.h"
@@ -135,8 +136,10 @@ static int load_partial(const char *directory, struct input *in,
 			struct dump_counts *counts)
 {
 	struct volume_partial p;
-	int err = volume_partial_begin(directory, &p);
+	int err = volume_place_local(directory);
 
+	if (!err)
+		err = volume_partial_begin(directory, &p);
 	if (err < 0)
 		return err;
 	if (p.has_removed)

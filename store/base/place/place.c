@@ -141,6 +141,20 @@ int volume_place(const char *where, const struct volume_kind **kind,
 	return err < 0 ? err : 1;
 }
 
+int volume_place_local(const char *where)
+{
+	const struct volume_kind *kind;
+	const char *place;
+	int err = volume_place(where, &kind, &place);
+
+	return err <= 0
+		       ? err
+		       : fail(EINVAL,
+			      "%s: this makes a store in a directory; tabletfs "
+			      "-store DIRECTORY backup %s copies it there",
+			      where, where);
+}
+
 int volume_open(const char *where, bool create, struct volume **out)
 {
 	const struct volume_kind *kind;

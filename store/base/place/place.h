@@ -39,6 +39,10 @@ int volume_register(const struct volume_kind *kind);
 int volume_place(const char *where, const struct volume_kind **kind,
 		 const char **place);
 
+/* 0 if where is a directory, for what makes no other kind of store: else
+ * -EINVAL, which says how one comes there, or -ERR_no_such_kind. */
+int volume_place_local(const char *where);
+
 /* The volume that is there; takes no lease. With create, one that is made if it
  * is missing. *out is NULL on failure. */
 int volume_open(const char *where, bool create, struct volume **out);

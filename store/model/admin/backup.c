@@ -582,6 +582,8 @@ int backup_restore(const char *from, const char *directory,
 	if (!err)
 		err = check_apart(directory);
 	if (!err)
+		err = volume_place_local(directory);
+	if (!err)
 		err = volume_partial_begin(directory, &p);
 	if (!err) {
 		err = restore((const char *)path.data,
