@@ -70,8 +70,8 @@ RE2_BIN := $(if $(shell command -v g++),$(if $(shell pkg-config --exists re2 && 
 say = $(if $(V),,@echo '  $(1) $@';)
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
-OBJECTS := $(call obj,$(STORE) $(RADOS) $(FS) $(TOOLS) $(SIM) $(UNIT) $(MAINS) \
-	$(FUZZ) tests/fuzz/replay.c $(CONFORMANCE) $(BENCH_ENGINE) $(BENCH_TIME))
+OBJECTS := $(call obj,$(STORE) $(RADOS) $(FS) $(TOOLS) $(SIM) $(UNIT) \
+	$(MAINS) $(FUZZ) tests/fuzz/replay.c $(CONFORMANCE) $(BENCH_ENGINE) $(BENCH_TIME))
 UNIT_BIN := $(patsubst %.c,$(B)/%,$(UNIT))
 MAIN_BIN := $(patsubst %.c,$(B)/%,$(MAINS))
 FUZZ_BIN := $(patsubst %.c,$(B)/%,$(FUZZ))
@@ -165,7 +165,7 @@ rados: deps
 	@tools/install-packages tools/packages-rados
 	@$(MAKE) --no-print-directory build $(RADOS_SO)
 
-# Stores in a pool of Ceph, on a cluster of its own, ten minutes
+# Stores in a pool of Ceph, on a cluster of its own
 check-ceph: deps
 	@if tools/install-packages tools/packages-rados tests/packages-ceph; then \
 		$(MAKE) --no-print-directory build $(RADOS_SO) $(CEPH) \
@@ -306,8 +306,8 @@ $(B)/obj/%.o: %.c
 $(call obj,tools/topic.c): $(TOPICS)
 
 # What tells the version, and so is compiled again when that is another.
-TELLING := $(call obj,$(shell grep -l TABLETFS_VERSION $(STORE) $(RADOS) $(FS) $(TOOLS) \
-	$(UNIT)))
+TELLING := $(call obj,$(shell grep -l TABLETFS_VERSION $(STORE) $(RADOS) \
+	$(FS) $(TOOLS) $(UNIT)))
 $(TELLING): ALL_CFLAGS += -DTABLETFS_VERSION='"$(VERSION)"'
 $(TELLING): tools/package/changelog
 

@@ -4,9 +4,6 @@
 #include "fs/cells/loop.h"
 #include "fs/cells/reply.h"
 
-/* As in attr.c: the kernel keeps what it has until its next tick. */
-#define KERNEL_TICKS_MS 20
-
 /* Errors that are answers (no such file) come without a detail, and a log of
  * them would push out those that somebody has to act on. */
 static bool is_worth_telling(int err)
@@ -59,7 +56,7 @@ double fs_timeout(struct fs *fs, double timeout)
 
 	if (left == UINT64_MAX)
 		return timeout;
-	left = left > KERNEL_TICKS_MS ? left - KERNEL_TICKS_MS : 0;
+	left = left > REPLY_TICKS_MS ? left - REPLY_TICKS_MS : 0;
 	return timeout < (double)left / 1e3 ? timeout : (double)left / 1e3;
 }
 

@@ -11,6 +11,10 @@
  * ends with ESTALE.
  */
 
+/* The kernel rounds a time up to its next tick, of which there are at least 100
+ * a second, and keeps what it has until that has passed. */
+#define REPLY_TICKS_MS 20
+
 /* 0, or -ESTALE if what was read by now may not be told. May wait, for which it
  * hands the lead over first; so without locks. */
 int fs_answerable(struct fs *fs);

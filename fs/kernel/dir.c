@@ -488,8 +488,9 @@ static int add_entry(struct fs *fs, struct dir *d, struct reply *r,
 	    fuse_add_direntry_plus(r->req, NULL, 0, (char *)d->name.data, &e,
 				   0) <= r->size - r->used)
 		enter(fs, d, entry, key, &e);
-	fs_cut_timeouts(fs, &e);
-	if (!e.ino) {
+	if (e.ino) {
+		fs_cut_timeouts(fs, &e);
+	} else {
 		mode_t type =
 			e.attr.st_mode ? e.attr.st_mode : type_of(entry->kind);
 

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "fs/cells/pin.h"
+#include "fs/cells/reply.h"
 #include "fs/open/commit.h"
 #include "fs/open/draft.h"
 #include "fs/state/ino.h"
@@ -21,9 +22,6 @@
 /* A directory whose table has an age rule: which cell in it is the last to go
  * is known only after a scan. */
 #define EXPIRING_TIMEOUT_S 1.0
-/* The kernel rounds a time up to its next tick, of which there are at least 100
- * a second, and keeps what it has until that has passed. */
-#define KERNEL_TICKS_US 20000
 /* Of a directory's attributes where fs_committed does not end them. */
 #define SHORT_TIMEOUT_S 1.0
 
@@ -78,7 +76,7 @@ double attr_timeout(struct fs *fs, const struct cell_rules *rules)
  * have ended what it keeps. */
 static double until(const struct fs *fs, uint64_t expiry_us, double timeout)
 {
-	uint64_t now = fs_now(fs) + KERNEL_TICKS_US;
+	uint64_t now = fs_now(fs) + REPLY_TICKS_MS * 1000;
 	double left = expiry_us > now ? (double)(expiry_us - now) / 1e6 : 0;
 
 	return left < timeout ? left : timeout;

@@ -341,21 +341,13 @@ int store_scratch_admit(struct store *s, uint64_t size)
 /* How often it is asked again. */
 #define ANSWER_PAUSE_MS 5
 
-/* By a clock that also goes while the machine sleeps, as its lease does. */
-static uint64_t boot_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* Whether it is worth waiting, of who cannot know who has the lease. It is the
  * same wait for all, so that nobody waits twice in a row. What was seen long
  * ago may have passed meanwhile. */
 static bool is_patient(struct store *s)
 {
-	uint64_t now = boot_ms(), since = atomic_load(&s->unsure_ms);
+	uint64_t now = clock_now(&clock_steady) / 1000;
+	uint64_t since = atomic_load(&s->unsure_ms);
 	int64_t unseen =
 		(int64_t)(now - atomic_exchange(&s->unsure_seen_ms, now));
 

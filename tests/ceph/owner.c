@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/base/clock.h"
 #include "store/base/err.h"
 #include "store/base/rados/pool_open.h"
 #include "store/scan.h"
@@ -26,10 +27,7 @@
 
 static uint64_t now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	return clock_now(&clock_steady) / 1000;
 }
 
 static int end(const char *what, int err)

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "store/backup.h"
+#include "store/base/err.h"
 #include "tools/admin/maintain.h"
 
 /* Verbs that look after the store: each is a call of it, and figures of that as
@@ -19,7 +20,8 @@ static int tell_stray(void *context, const char *object)
 {
 	struct verb_call *c = context;
 
-	fprintf(c->out, "%s: belongs to no file, and can be removed\n", object);
+	fprintf(c->out, "%s: belongs to no file, and can be removed\n",
+		err_name(bytes_string(object)));
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "store/base/clock.h"
 #include "store/base/err.h"
 #include "store/base/rados/pool_op.h"
 
@@ -21,10 +22,7 @@ struct wait {
 
 uint64_t pool_now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	return clock_now(&clock_steady) / 1000;
 }
 
 void pool_number(uint64_t number, char *text)

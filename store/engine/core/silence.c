@@ -1,8 +1,8 @@
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "store/base/bg.h"
+#include "store/base/clock.h"
 #include "store/base/volume/volume.h"
 #include "store/engine/core/silence.h"
 
@@ -18,19 +18,10 @@ struct silence {
 	struct bg *bg;
 };
 
-/* It also goes while the machine sleeps, as leases do. */
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 static void look(void *context)
 {
 	struct silence *s = context;
-	uint64_t now = now_ms();
+	uint64_t now = clock_now(&clock_steady) / 1000;
 
 	if (s->volume->ops->lease_check(s->volume) != -EAGAIN)
 		s->since_ms = 0;
