@@ -46,7 +46,7 @@ for from in "$store" "$locked"; do
 	same "lookup" '"value 7\n"' \
 		"$(tabletfs lookup t row columns=f:q7 2>/dev/null |
 			grep -o '".*"')"
-	same "read" 41 "$(tabletfs read t 2>/dev/null | grep -c ' @ ')"
+	same "read" 41 "$(tabletfs read t 2>/dev/null | grep -c '^  [^ ].* @ ')"
 	same "samplekeys" 1 "$(tabletfs samplekeys t 2>/dev/null | wc -l)"
 	check "stats" sh -c "'$TABLETFS' -store '$from' stats 2>/dev/null |
 		grep -q '^tables 1'"
