@@ -71,7 +71,8 @@ say = $(if $(V),,@echo '  $(1) $@';)
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 OBJECTS := $(call obj,$(STORE) $(RADOS) $(FS) $(TOOLS) $(SIM) $(UNIT) \
-	$(MAINS) $(FUZZ) tests/fuzz/replay.c $(CONFORMANCE) $(BENCH_ENGINE) $(BENCH_TIME))
+	$(MAINS) $(wildcard tests/ceph/*.c) $(FUZZ) tests/fuzz/replay.c \
+	$(CONFORMANCE) $(BENCH_ENGINE) $(BENCH_TIME))
 UNIT_BIN := $(patsubst %.c,$(B)/%,$(UNIT))
 MAIN_BIN := $(patsubst %.c,$(B)/%,$(MAINS))
 FUZZ_BIN := $(patsubst %.c,$(B)/%,$(FUZZ))
@@ -160,7 +161,7 @@ check-deb: deps
 	@tools/install-packages tests/packages-check-deb
 	@B=$(B) tests/check-deb
 
-# The plugin for stores in a pool of Ceph, build/tabletfs-rados.so
+# The plugin for stores in a pool of Ceph
 rados: deps
 	@tools/install-packages tools/packages-rados
 	@$(MAKE) --no-print-directory build $(RADOS_SO)
