@@ -5,12 +5,6 @@
 
 #include "store/base/buf.h"
 
-void buf_release(struct buf *b)
-{
-	free(b->data);
-	*b = (struct buf)BUF_INIT;
-}
-
 int buf_grow(struct buf *b, size_t extra)
 {
 	size_t need, capacity;

@@ -2,6 +2,7 @@
 #define STORE_BASE_BUF_H
 
 #include <assert.h>
+#include <stdlib.h>
 
 #include "store/base/bytes.h"
 
@@ -22,8 +23,14 @@ struct buf {
 		NULL, 0, 0 \
 	}
 
-/* Frees the memory; b is empty and may be used again. */
-void buf_release(struct buf *b);
+/* Frees the memory; b is empty and may be used again. Most of those that a read
+ * has ready were never filled. */
+static inline void buf_release(struct buf *b)
+{
+	if (b->data)
+		free(b->data);
+	*b = (struct buf)BUF_INIT;
+}
 
 /* The slow half of buf_reserve, for when there is not enough room. */
 int buf_grow(struct buf *b, size_t extra);
