@@ -216,6 +216,7 @@ int cell_first(struct fs *fs, const struct path *path, bool in_family,
 {
 	struct scan_range range = {
 		.table = path->table,
+		.table_id = place ? place->table->id : 0,
 		.row = path->row,
 		.has_family = in_family,
 		.family = path->family,

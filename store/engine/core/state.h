@@ -37,8 +37,10 @@
  * _Atomic may be read without a lock.
  */
 
-/* Memtables that may wait for a flush, as recovery alone lets so many. */
-#define IMMUTABLES_MAX 64
+/* Memtables that may wait for a flush, as recovery alone lets so many: who only
+ * reads takes them twice as large each time. Every read has room for so many,
+ * and what malloc is quick with ends at a kilobyte. */
+#define IMMUTABLES_MAX 16
 
 /* Of them all but this many may wait for a flush before writers wait too. */
 #define IMMUTABLES_WAITING 1

@@ -306,9 +306,12 @@ static int open_iter(struct sources *s, bool rows, struct bytes start,
 			   s->engine->volume->path);
 	for (i = 0; i < s->memtable_count && err == 0; i++)
 		err = add_memtable(s, &c, s->memtables[i], prefix);
-	for (i = 0; i < version_run_count(s->version) && err == 0; i++)
-		err = add_run(s, &c, version_run(s->version, i), start, end,
-			      prefix);
+	for (i = 0; i < version_run_count(s->version) && err == 0; i++) {
+		const struct level *run = version_run(s->version, i);
+
+		if (run->count > 0)
+			err = add_run(s, &c, run, start, end, prefix);
+	}
 	if (s->is_past && err == 0)
 		err = add_pasts(s, &c, start, end, prefix);
 	if (err < 0) {
