@@ -14,6 +14,7 @@
 #include "store/estimate.h"
 #include "store/events.h"
 #include "store/filter.h"
+#include "store/follow.h"
 #include "store/gc_policy.h"
 #include "store/heat.h"
 #include "store/history.h"
@@ -55,6 +56,7 @@
  *   purge.h       rows that are erased from all files, the past's among them
  *   backup.h, repair.h      a second store: of a sound one, of a damaged one
  *   inspect.h     what the bytes of a file are, and where they are wrong
+ *   follow.h      what another process writes, read meanwhile
  *   events.h      lines about what the store does
  *
  * Beside these, others include of store/ only base/ and text/. The pages
@@ -81,6 +83,8 @@
 
 struct store;
 
+#define STORE_STALENESS_MS 2000
+
 /* Start from store_options_init. The struct is read by the open alone. */
 struct store_options {
 	bool create; /* make the store if there is none */
@@ -89,8 +93,11 @@ struct store_options {
 	 * store open so at once, but nobody to write meanwhile. With create, a
 	 * store that is not there is still -ERR_not_a_store. */
 	bool read_only;
-	bool background; /* run flushes and compactions by a thread */
-	bool beside;     /* bulk loads use a second thread, which a call that
+	/* The same beside who writes it, without a lease: see follow.h. */
+	bool follow;
+	unsigned int staleness_ms; /* with follow; 2,000 */
+	bool background;           /* run flushes and compactions by a thread */
+	bool beside; /* bulk loads use a second thread, which a call that
 			    adds to one begins, and its end waits for */
 	unsigned int sync_interval_ms; /* log is synced at least so often when
 					   background; 0: only on request */

@@ -35,8 +35,8 @@
 #define SCHEMA_ATTRIBUTES_FAMILY BYTES_LITERAL("attributes")
 
 /*
- * Locks, in the order in which they are taken: looking, writing, schema_lock,
- * those of the engine. Readers take none of the first three but for the moment
+ * Locks, in the order in which they are taken: looking, writing, refreshing,
+ * schema_lock, those of the engine. Readers take none of the first three but for the moment
  * in which they reference the schema.
  */
 struct look;
@@ -63,6 +63,14 @@ struct store {
 	 * writing held it may be read as it is. */
 	pthread_mutex_t schema_lock;
 	_Atomic(struct schema *) schema; /* referenced; never NULL once open */
+
+	/* Of a store that follows: one look at a time, which may wait for the
+	 * volume. It guards behind; changed is the schema_lock's, too. */
+	pthread_mutex_t refreshing;
+	bool behind;                    /* it was told that it is */
+	void (*changed)(void *context); /* NULL: nobody is told */
+	void *changed_context;
+	_Atomic uint64_t look_count;
 
 	struct recent recent;
 	struct look *look; /* what notes commits, or NULL; protected by

@@ -1,5 +1,6 @@
 #include "store/base/coding.h"
 #include "store/engine/core/history.h"
+#include "store/engine/follow/follow.h"
 #include "store/engine/read/cursor.h"
 #include "store/engine/read/snapshot.h"
 #include "store/model/events.h"
@@ -19,23 +20,32 @@ void schema_history(const struct schema *schema, uint64_t *keep_us,
 	*keep_us = *max_size = 0;
 }
 
-/* The engine's rules come first: a reader who takes the new schema must not
- * meet the old rules, while the other way round a table is only seen empty for
- * a moment. */
-void schema_install(struct store *s, struct schema *schema,
-		    struct gc_rules *rules)
+/* Readers begin with schema from now on; the former one, referenced. */
+static struct schema *change_schema(struct store *s, struct schema *schema)
 {
 	uint64_t keep_us, max_size;
 	struct schema *old;
 
-	engine_set_rules(s->engine, rules);
-	gc_rules_put(rules);
 	pthread_mutex_lock(&s->schema_lock);
 	old = s->schema;
 	s->schema = schema;
 	pthread_mutex_unlock(&s->schema_lock);
 	schema_history(schema, &keep_us, &max_size);
 	history_keep(s->engine, keep_us, max_size);
+	return old;
+}
+
+/* The engine's rules come first: a reader who takes the new schema must not
+ * meet the old rules, while the other way round a table is only seen empty for
+ * a moment. */
+void schema_install(struct store *s, struct schema *schema,
+		    struct gc_rules *rules)
+{
+	struct schema *old;
+
+	engine_set_rules(s->engine, rules);
+	gc_rules_put(rules);
+	old = change_schema(s, schema);
 	if (old)
 		tell_schema(s, old, schema);
 	schema_put(old);
@@ -134,6 +144,27 @@ int schema_load(struct store *s)
 		schema_put(schema);
 	else
 		schema_install(s, schema, rules);
+	return err;
+}
+
+/* The same order as in schema_install. */
+int schema_follow(struct store *s, struct engine_snapshot *fresh)
+{
+	struct gc_rules *rules = NULL;
+	struct schema *schema;
+	uint32_t next_id;
+	int err = schema_new(&schema);
+
+	if (err == 0)
+		err = load(s, fresh, schema, &next_id);
+	if (err == 0)
+		err = schema_rules(schema, &rules);
+	if (err < 0)
+		follow_drop(s->engine, fresh, err);
+	else
+		err = follow_publish(s->engine, fresh, rules);
+	gc_rules_put(rules);
+	schema_put(err < 0 ? schema : change_schema(s, schema));
 	return err;
 }
 

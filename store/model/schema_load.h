@@ -14,6 +14,11 @@ struct engine_snapshot;
 int schema_load_at(struct store *s, const struct engine_snapshot *snapshot,
 		   struct gc_rules **out);
 
+/* Publishes fresh, which a look has found, with the schema that it has, as
+ * follow_publish and schema_install. Ends fresh in every case. As schema_load.
+ */
+int schema_follow(struct store *s, struct engine_snapshot *fresh);
+
 /* How much history is to be kept by a schema: the store's attribute
  * STORE_HISTORY, varint keep_us | varint max_size. Without it, or with another
  * value, 0 of both. */

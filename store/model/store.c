@@ -19,6 +19,7 @@
 #include "store/engine/run/step.h"
 #include "store/engine/run/write.h"
 #include "store/engine/core/silence.h"
+#include "store/model/follow.h"
 #include "store/model/model.h"
 #include "store/model/schema_load.h"
 
@@ -39,6 +40,7 @@ void store_options_init(struct store_options *o)
 		.background = true,
 		.sync_interval_ms = 1000,
 		.lease_wait_ms = 30000,
+		.staleness_ms = STORE_STALENESS_MS,
 		.memtable_size = 32 << 20,
 		.cache_size = 64 << 20,
 		.shared_size = STORE_MEMORY_SHARED,
@@ -126,14 +128,18 @@ static int open_engine(struct store *s, const struct store_options *o)
 	options.holder = o->holder;
 	options.create = o->create;
 	options.fresh = o->fresh;
-	options.read_only = o->read_only;
+	options.read_only = o->read_only || o->follow;
+	options.follow = o->follow;
+	options.staleness_ms = o->staleness_ms;
 	err = engine_open(s->volume, &options, &s->engine);
 	if (err < 0)
 		return err;
 	err = schema_load(s);
 	if (err == 0)
 		err = sample_begin(&s->sampler, s->engine, s->volume, &s->clock,
-				   o->read_only);
+				   options.read_only);
+	if (err == 0 && o->follow)
+		return follow_start(s, o);
 	if (err < 0 || !o->background || o->read_only)
 		return err;
 	/* The thread finds all that it may use, since it begins after that. */
@@ -165,6 +171,7 @@ int store_open_volume(struct volume *v, const struct store_options *o,
 	pthread_mutex_init(&s->looking, NULL);
 	pthread_mutex_init(&s->scratch_lock, NULL);
 	pthread_mutex_init(&s->writing, NULL);
+	pthread_mutex_init(&s->refreshing, NULL);
 	pthread_mutex_init(&s->schema_lock, NULL);
 	err = open_engine(s, o);
 	if (err < 0) {
@@ -210,6 +217,7 @@ int store_close(struct store *s)
 	pthread_mutex_destroy(&s->scratch_lock);
 	free(s->scratch_users);
 	pthread_mutex_destroy(&s->writing);
+	pthread_mutex_destroy(&s->refreshing);
 	pthread_mutex_destroy(&s->schema_lock);
 	silence_end(s->silence);
 	s->volume->ops->close(s->volume);
@@ -362,8 +370,11 @@ int store_answerable(struct store *s, bool wait)
 {
 	const struct timespec pause = { 0, ANSWER_PAUSE_MS * 1000000L };
 	struct volume *v = s->volume;
-	int err = v->ops->lease_check(v);
+	int err;
 
+	if (s->engine->follower)
+		return follow_answerable(s, wait);
+	err = v->ops->lease_check(v);
 	while (err == -EAGAIN && is_patient(s)) {
 		if (!wait)
 			return err;
@@ -544,6 +555,12 @@ void store_stats(struct store *s, struct store_stats *out)
 	out->import_rows = atomic_load(&s->import_rows);
 	out->import_bytes = atomic_load(&s->import_bytes);
 	out->import_refused = atomic_load(&s->import_refused);
+	if (!s->engine->follower)
+		return;
+	out->follow_staleness_us =
+		(uint64_t)s->engine->options.staleness_ms * 1000;
+	out->follow_age_us = engine_age_us(s->engine);
+	out->follow_looks = atomic_load(&s->look_count);
 }
 
 const struct histogram *store_sync_times(struct store *s)

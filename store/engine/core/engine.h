@@ -50,6 +50,9 @@ struct engine_options {
 	const char *holder;          /* of the lease, for people; may be NULL */
 	bool create;                 /* a store where there is none */
 	bool read_only;              /* no change; the lease is shared */
+	bool follow; /* with read_only: no lease; see follow/follow.h */
+	unsigned int staleness_ms; /* with follow: what is shown may be so old
+				      */
 	bool fresh; /* with create: -ERR_store_exists where there is one */
 };
 

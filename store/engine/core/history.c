@@ -44,11 +44,20 @@ static void find_ahead(struct moments *m, uint64_t now_us)
 	at[1].flags |= MOMENT_AFTER_GAP;
 }
 
+int history_read(struct engine *e, const struct manifest *m,
+		 struct moments **out)
+{
+	int err = moments_new(m->moments, m->moment_count, out);
+
+	if (err == 0)
+		find_ahead(*out, clock_now(e->options.clock));
+	return err;
+}
+
 int history_begin(struct engine *e)
 {
 	const struct manifest *m = e->manifest;
 	uint64_t now_us;
-	int err;
 
 	e->noted_us = steady_us(e);
 	/* What is replayed may have been written in this one. */
@@ -60,10 +69,7 @@ int history_begin(struct engine *e)
 	if (e->told_us > e->gc_time_us)
 		e->gc_time_us = e->told_us;
 	e->merged_us = e->gc_time_us;
-	err = moments_new(m->moments, m->moment_count, &e->moments);
-	if (err == 0)
-		find_ahead(e->moments, now_us);
-	return err;
+	return history_read(e, m, &e->moments);
 }
 
 void history_recovered(struct engine *e)

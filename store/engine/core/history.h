@@ -37,6 +37,11 @@
  * those that overlap. */
 #define HISTORY_FILES_MAX 4096
 
+/* The moments that a manifest names, as a list with one reference. 0 or
+ * -ENOMEM. */
+int history_read(struct engine *e, const struct manifest *m,
+		 struct moments **out);
+
 /* At opening, before anything is flushed: takes what the manifest says. 0 or
  * -ENOMEM. */
 int history_begin(struct engine *e);

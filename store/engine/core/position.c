@@ -7,11 +7,16 @@
 
 void engine_position(struct engine *e, struct position *out)
 {
+	/* Which stay as they are, but of a follower's. */
+	if (e->follower)
+		pthread_mutex_lock(&e->edits);
 	*out = (struct position){
 		.store = e->manifest->identity.id,
 		.epoch = e->manifest->epoch,
 		.sequence = atomic_load(&e->synced_seq),
 	};
+	if (e->follower)
+		pthread_mutex_unlock(&e->edits);
 }
 
 /* What a former epoch has told is durable, and here. */

@@ -13,6 +13,7 @@
 #include "store/engine/core/event_log.h"
 #include "store/engine/core/gaps.h"
 #include "store/engine/core/pace.h"
+#include "store/engine/core/view.h"
 #include "store/engine/files/manifest.h"
 #include "store/engine/files/memtable.h"
 #include "store/engine/log/wal.h"
@@ -50,6 +51,7 @@
 #define LOGS_KEPT_MAX 8
 
 struct blobs;
+struct follower;
 struct sources;
 
 /* Readers that rest, see read/rest.h. */
@@ -73,6 +75,9 @@ struct engine_snapshot {
 	uint64_t gc_time_us;
 	struct gc_rules *rules;   /* of its moment, referenced; or NULL */
 	struct memtable *pending; /* on top of what is written; or NULL */
+	struct engine_view *view; /* a follower's, referenced; NULL: none */
+	uint64_t as_of_us;        /* of one that is not shown yet, by
+				     view_clock */
 	struct engine_snapshot *older, *newer; /* protected by lock */
 	bool past; /* of a moment, which history keeps, and not merges; in the
 		      list e->past */
@@ -101,6 +106,11 @@ struct engine {
 	uint64_t syncing_seq;    /* that the last of them covers; as well */
 	atomic_bool sync_short;  /* one lacked space, and none has gone well
 				    since */
+
+	/* Of who follows what another process writes; see follow/follow.h. */
+	struct follower *follower; /* owned; NULL: it does not follow */
+	_Atomic uint64_t as_of_us; /* when the last look began that found all;
+				      by view_clock */
 
 	struct gaps gaps;
 	struct rests rests;
@@ -149,8 +159,10 @@ struct engine {
 	struct wal *next_wal; /* made ahead of its rotation, and not named in
 				 the manifest yet; or NULL */
 	uint64_t next_log_id;
-	struct version *version; /* the manifest's, as published */
-	struct gc_rules *rules;  /* NULL: not known yet */
+	struct version *version;  /* the manifest's, as published */
+	struct engine_view *view; /* what a follower shows, or NULL: memtables
+				     and version as here */
+	struct gc_rules *rules;   /* NULL: not known yet */
 	struct engine_snapshot *oldest, *newest;
 	struct moments *moments;      /* NULL only while opening */
 	struct engine_snapshot *past; /* those of moments */

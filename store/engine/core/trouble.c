@@ -141,6 +141,11 @@ int engine_writable(struct engine *e)
 {
 	char text[sizeof(e->trouble_text)];
 
+	if (e->follower)
+		return fail(ERR_store_readonly,
+			    "%s: this follows what another process writes; "
+			    "write where the store is mounted or served",
+			    e->volume->path);
 	if (e->options.read_only)
 		return fail(ERR_store_readonly, "%s: opened for reading only",
 			    e->volume->path);

@@ -201,6 +201,76 @@ int manifest_next(struct manifest *m, const struct edit *e,
 	return 0;
 }
 
+/* The blob files of whole, as open_blob has them. What has ended since is told
+ * to the object that is there. */
+static int add_blobs(struct manifest *m, const struct edit *whole,
+		     struct version *v)
+{
+	struct blob_file *f;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < whole->blob_count && err == 0; i++) {
+		err = open_blob(m, &whole->blobs[i], &f);
+		if (err < 0)
+			break;
+		atomic_store(&f->size, whole->blobs[i].final_size);
+		err = version_add_blob(v, f);
+		blob_file_put(f);
+	}
+	return err;
+}
+
+/* The history files of whole: those of the present version, or new objects. */
+static int add_pasts(struct manifest *m, const struct edit *whole,
+		     struct version *v)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	struct past_file *f;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < whole->past_count && err == 0; i++) {
+		f = version_past(m->current, whole->pasts[i]->id);
+		if (f) {
+			err = version_add_past(v, f);
+			continue;
+		}
+		manifest_name(whole->pasts[i]->id, "sst", name);
+		err = past_file_new(whole->pasts[i], name, m->volume, m->cache,
+				    m->owner, &f);
+		if (err < 0)
+			break;
+		err = version_add_past(v, f);
+		past_file_put(f);
+	}
+	return err;
+}
+
+int manifest_version_of(struct manifest *m, const struct edit *whole,
+			struct version **out)
+{
+	struct version *v;
+	int err;
+
+	*out = NULL;
+	err = version_new(&v);
+	if (err < 0)
+		return err;
+	err = add_ssts(m, whole, v);
+	if (err == 0)
+		err = add_blobs(m, whole, v);
+	if (err == 0)
+		err = add_pasts(m, whole, v);
+	if (err == 0)
+		err = version_sort(v);
+	if (err < 0)
+		version_put(v);
+	else
+		*out = v;
+	return err;
+}
+
 /*
  * What e adds was in memtables up to e's last_seq, or in ssts that are there
  * already. Those may be ahead of last_seq, by bulk loads: such a file has the

@@ -15,6 +15,12 @@
 int manifest_next(struct manifest *m, const struct edit *e,
 		  struct version **out);
 
+/* The version of exactly the files that whole names, as edits that were read
+ * come to: those that m's present one has keep their objects. As manifest_next
+ * else. */
+int manifest_version_of(struct manifest *m, const struct edit *whole,
+			struct version **out);
+
 /* Whether v, made of e, may become m's present version: 0 or -ERR_invariant.
  * For edits that this process makes; of what it reads nothing can be taken for
  * granted. */

@@ -372,6 +372,92 @@ free_block:
 	return err;
 }
 
+/* A log that is read on. */
+struct following {
+	int (*each)(void *context, struct bytes record);
+	void *context;
+	struct wal_place *place;
+	struct wal_replay result;
+	int ended; /* what each gave when that was not 0 */
+};
+
+static int follow_record(void *context, struct bytes record)
+{
+	struct following *f = context;
+
+	f->place->is_old = f->result.is_old;
+	f->ended = f->each(f->context, record);
+	return f->ended;
+}
+
+/* What it means that reading on ended at offset because of problem. Where there
+ * are zeros room is held, and what lies further on is looked at once. */
+static int judge_place(struct replay *r, uint64_t final_size, uint64_t offset,
+		       const char *problem, struct following *f)
+{
+	struct bytes b = BYTES_NONE;
+	size_t i = 0;
+	int err = 0;
+
+	if (!final_size && f->place->offset > 0 &&
+	    f->result.good_size < r->size)
+		err = read_block(r, f->result.good_size, &b);
+	while (i < b.size && !b.data[i])
+		i++;
+	return err < 0 || (b.size > 0 && i == b.size)
+		       ? err
+		       : judge(r, final_size, offset, problem, &f->result);
+}
+
+static int follow_open(struct replay *r, uint64_t final_size,
+		       struct following *f)
+{
+	const char *problem;
+	uint64_t offset = f->place->offset;
+	int err;
+
+	if (r->size < offset || r->size < final_size)
+		return fail(ERR_wal_damaged, "%s: has %llu bytes, too few",
+			    r->reader->path, (unsigned long long)r->size);
+	if (final_size)
+		r->size = final_size;
+	err = read_records(r, follow_record, f, &f->result, &offset, &problem);
+	if (err == 0 && f->ended == 0 && problem)
+		err = judge_place(r, final_size, offset, problem, f);
+	return err == 0 ? f->ended : err;
+}
+
+int wal_follow(struct volume *v, const char *name, uint64_t log_id,
+	       uint64_t final_size,
+	       int (*each)(void *context, struct bytes record), void *context,
+	       struct wal_place *place)
+{
+	struct following f = {
+		each, context, place, { .good_size = place->offset }, 0
+	};
+	struct replay r = { .log_id = log_id,
+			    .parts = BUF_INIT,
+			    .is_known = place->is_known,
+			    .is_old = place->is_old };
+	int err;
+
+	r.block = malloc(WAL_BLOCK_SIZE);
+	if (!r.block)
+		return -ENOMEM;
+	err = v->ops->open(v, name, &r.reader);
+	if (err == 0) {
+		r.size = r.reader->size;
+		err = follow_open(&r, final_size, &f);
+		v->ops->reader_close(r.reader);
+		place->offset = f.result.good_size;
+		place->is_known = r.is_known;
+		place->is_old = r.is_old;
+	}
+	buf_release(&r.parts);
+	free(r.block);
+	return err;
+}
+
 int wal_promised(struct volume *v, const char *name, uint64_t log_id,
 		 uint64_t final_size, uint64_t *promised)
 {

@@ -341,6 +341,9 @@ static int get(struct engine *e, const struct engine_snapshot *snapshot,
 	/* History has no order that tells which write is newer. */
 	if (snapshot && snapshot->past)
 		return finish(&g, by_cursor(&g, snapshot));
+	result = snapshot ? 0 : engine_fresh(e);
+	if (result < 0)
+		return finish(&g, result);
 	sources_take(e, snapshot, &g.sources);
 	result = look_everywhere(&g);
 	if (result == 0 && g.has_best)

@@ -138,6 +138,7 @@ int engine_moment(struct engine *e, uint64_t time_us, bool known,
 	if (at) {
 		s->seq = at->seq;
 		s->gc_time_us = at->time_us;
+		s->view = view_get(e->view);
 		s->newer = e->past;
 		if (e->past)
 			e->past->older = s;

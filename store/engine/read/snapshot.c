@@ -14,9 +14,13 @@
 
 int engine_snapshot(struct engine *e, struct engine_snapshot **out)
 {
-	struct engine_snapshot *s = malloc(sizeof(*s));
+	struct engine_snapshot *s;
+	int err = engine_fresh(e);
 
-	*out = s;
+	*out = NULL;
+	if (err < 0)
+		return err;
+	*out = s = malloc(sizeof(*s));
 	if (!s)
 		return -ENOMEM;
 	*s = (struct engine_snapshot){ .pending = NULL };
@@ -26,6 +30,7 @@ int engine_snapshot(struct engine *e, struct engine_snapshot **out)
 	assert(!e->newest || e->newest->seq <= s->seq);
 	s->gc_time_us = engine_gc_time(e);
 	s->rules = gc_rules_get(e->rules);
+	s->view = view_get(e->view);
 	s->older = e->newest;
 	if (e->newest)
 		e->newest->newer = s;
@@ -56,6 +61,7 @@ static void release_past(struct engine *e, struct engine_snapshot *s)
 		s->newer->older = s->older;
 	pthread_mutex_unlock(&e->lock);
 	gc_rules_put(s->rules);
+	view_put(s->view);
 	free(s);
 }
 
@@ -83,6 +89,7 @@ void engine_snapshot_release(struct engine *e, struct engine_snapshot *s)
 		turn_rules(e);
 	pthread_mutex_unlock(&e->lock);
 	gc_rules_put(s->rules);
+	view_put(s->view);
 	free(s);
 }
 

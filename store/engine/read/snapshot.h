@@ -53,7 +53,8 @@ void rules_seen_release(struct rules_seen *r);
 /* Those of the snapshot's moment, as long as it lives, or NULL. */
 const struct gc_rules *engine_snapshot_rules(const struct engine_snapshot *s);
 
-/* The present moment, to be released: 0 or -ENOMEM. */
+/* The present moment, to be released: 0, -ENOMEM, or -ESTALE of a follower that
+ * knows of none so new as it has to be. */
 int engine_snapshot(struct engine *e, struct engine_snapshot **out);
 
 /* NULL is allowed. A cursor that was opened on it may outlive it. */

@@ -34,13 +34,27 @@ struct collector {
 	struct iter *first[ITERS_AT_FIRST];
 };
 
+/* The memtables, newest first, and the version that the snapshot has, or those
+ * of now. Needs lock. */
+static void take_files(struct engine *e, const struct engine_snapshot *snapshot,
+		       struct sources *s)
+{
+	struct engine_view *view = snapshot ? snapshot->view : NULL;
+	size_t i;
+
+	if (!view)
+		s->memtables[s->memtable_count++] = memtable_get(e->memtable);
+	for (i = view ? view->count : e->immutable_count; i > 0; i--)
+		s->memtables[s->memtable_count++] = memtable_get(
+			view ? view->memtables[i - 1] : e->immutables[i - 1]);
+	s->version = version_get(view ? view->version : e->version);
+}
+
 /* Fills s but for iterator and covers. with_time: whether the GC time is
  * wanted, which may take a look at the clock. */
 static void take(struct engine *e, const struct engine_snapshot *snapshot,
 		 bool with_time, struct sources *s)
 {
-	size_t i;
-
 	s->iter = NULL;
 	s->covers = NULL;
 	s->memtable_count = s->cover_count = s->iter_count = 0;
@@ -58,19 +72,16 @@ static void take(struct engine *e, const struct engine_snapshot *snapshot,
 	/* The visible sequence is read under the same lock as the pointers, so
 	 * no compaction that was told a later one has replaced a file here. */
 	pthread_mutex_lock(&e->lock);
-	s->memtables[s->memtable_count++] = memtable_get(e->memtable);
-	for (i = e->immutable_count; i > 0; i--)
-		s->memtables[s->memtable_count++] =
-			memtable_get(e->immutables[i - 1]);
-	s->version = version_get(e->version);
+	take_files(e, snapshot, s);
 	s->epoch = atomic_load(&e->rests.epoch);
 	s->rules = gc_rules_get(snapshot && snapshot->rules ? snapshot->rules
 							    : e->rules);
 	/* What is pending is in no sequence, and what other rules hid may be
-	 * seen by the snapshot's. */
+	 * seen by the snapshot's; of what is not shown yet anything may be. */
 	s->is_gone = s->is_past && snapshot->gone;
 	s->gaps = s->rules == e->rules && !s->is_past &&
-				  !(snapshot && snapshot->pending)
+				  !(snapshot && (snapshot->pending ||
+						 snapshot->view != e->view))
 			  ? &e->gaps
 			  : NULL;
 	s->seq = snapshot ? snapshot->seq : atomic_load(&e->visible_seq);
@@ -304,6 +315,8 @@ static int open_iter(struct sources *s, bool rows, struct bytes start,
 		err = fail(ERR_moment_gone,
 			   "%s: the moment that was read at is none any more",
 			   s->engine->volume->path);
+	else if (!s->snapshot)
+		err = engine_fresh(s->engine);
 	for (i = 0; i < s->memtable_count && err == 0; i++)
 		err = add_memtable(s, &c, s->memtables[i], prefix);
 	for (i = 0; i < version_run_count(s->version) && err == 0; i++) {

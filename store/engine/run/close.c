@@ -5,6 +5,7 @@
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
+#include "store/engine/follow/follow.h"
 #include "store/engine/large/blobs.h"
 #include "store/engine/run/hold.h"
 #include "store/engine/run/open.h"
@@ -106,6 +107,8 @@ void engine_abandon(struct engine *e)
 		memtable_put(e->memtable);
 	for (i = 0; i < e->immutable_count; i++)
 		memtable_put(e->immutables[i]);
+	follow_end(e->follower);
+	view_put(e->view);
 	blobs_free(e->blobs);
 	version_put(e->version);
 	if (e->manifest)

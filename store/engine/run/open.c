@@ -8,6 +8,7 @@
 #include "store/engine/core/tell.h"
 #include "store/engine/core/trouble.h"
 #include "store/engine/files/edit.h"
+#include "store/engine/follow/follow.h"
 #include "store/engine/log/wal_read.h"
 #include "store/engine/large/blob_recover.h"
 #include "store/engine/run/open.h"
@@ -572,6 +573,26 @@ static int begin_events(struct engine *e, uint64_t start_us)
 	return err;
 }
 
+/* Of who writes the store, or reads it with nobody writing. */
+static int own(struct engine *e)
+{
+	const struct engine_options *o = &e->options;
+	struct volume *v = e->volume;
+	int err;
+
+	err = o->read_only ? v->ops->lease_share(v)
+			   : v->ops->lease_take(v, o->holder ? o->holder : "",
+						engine_lost, e);
+	if (err < 0)
+		return err;
+	e->lease = true;
+	err = o->read_only ? 0 : hold_early(e);
+	if (err == 0)
+		err = manifest_open(v, e->cache, &e->owner, o->create,
+				    o->read_only, &e->manifest);
+	return err == 0 ? recover(e) : err;
+}
+
 int engine_open(struct volume *v, const struct engine_options *o,
 		struct engine **out)
 {
@@ -598,20 +619,7 @@ int engine_open(struct volume *v, const struct engine_options *o,
 		err = memory_new(o->shared_size, &e->memory);
 	if (err < 0)
 		goto abandon;
-	err = o->read_only ? v->ops->lease_share(v)
-			   : v->ops->lease_take(v, o->holder ? o->holder : "",
-						engine_lost, e);
-	if (err < 0)
-		goto abandon;
-	e->lease = true;
-	err = o->read_only ? 0 : hold_early(e);
-	if (err < 0)
-		goto abandon;
-	err = manifest_open(v, e->cache, &e->owner, o->create, o->read_only,
-			    &e->manifest);
-	if (err < 0)
-		goto abandon;
-	err = recover(e);
+	err = o->follow ? follow_begin(e) : own(e);
 	if (err < 0)
 		goto abandon;
 	pace_version(e, e->version);

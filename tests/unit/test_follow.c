@@ -1,0 +1,299 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "store/base/bg.h"
+#include "store/engine/run/open.h"
+#include "tests/unit/follow_pair.h"
+
+/* A store that follows another, at each moment of the owner's life. */
+static struct volume *volume, *others[8];
+static size_t other_count;
+static struct store *follower;
+static struct pair pair;
+
+static struct volume *other_volume(void)
+{
+	ck_assert_uint_lt(other_count, 8);
+	must(volume_mem_other(volume, &others[other_count]));
+	return others[other_count++];
+}
+
+static struct store *open_owner(struct volume *v)
+{
+	struct store_options o;
+	struct store *s;
+
+	owner_options(&o);
+	must(store_open_volume(v, &o, &s));
+	return s;
+}
+
+static struct store *follow(struct volume *v)
+{
+	struct store_options o;
+	struct store *s;
+
+	owner_options(&o);
+	o.create = false;
+	o.follow = true;
+	must(store_open_volume(v, &o, &s));
+	return s;
+}
+
+static void set_up(void)
+{
+	pair = (struct pair){ .first = 1 };
+	other_count = 0;
+	must(volume_mem_new(&volume));
+	volume_mem_keep(volume);
+	pair.owner = open_owner(volume);
+	make_tables(pair.owner);
+	follower = follow(other_volume());
+}
+
+static void tear_down(void)
+{
+	store_close(follower);
+	store_close(pair.owner);
+	ck_assert_uint_eq(volume_mem_open_count(volume), 0);
+	volume->ops->close(volume);
+}
+
+/* Before and after a change of the owner's. */
+static void at_change(void *context, struct volume *v)
+{
+	static bool looks;
+
+	(void)context;
+	(void)v;
+	if (looks)
+		return;
+	looks = true;
+	look(&pair, follower);
+	looks = false;
+}
+
+START_TEST(each_change_leaves_a_prefix)
+{
+	volume_mem_hook(volume, at_change, NULL);
+	while (pair.events < 130)
+		happen(&pair);
+	volume_mem_hook(volume, NULL, NULL);
+	look(&pair, follower);
+	ck_assert_uint_eq(pair.seen, pair.last);
+}
+END_TEST
+
+START_TEST(owners_come_and_go)
+{
+	unsigned int i;
+
+	for (i = 0; i < 5; i++) {
+		volume_mem_hook(volume, at_change, NULL);
+		while (pair.events < 35 * (i + 1))
+			happen(&pair);
+		/* As if killed: it does no more. */
+		sample_end(&pair.owner->sampler);
+		engine_abandon(store_engine(pair.owner));
+		pair.owner->engine = NULL;
+		volume_mem_hook(volume, NULL, NULL);
+		look(&pair, follower);
+		ck_assert_uint_eq(pair.seen, pair.last);
+		volume_mem_hook(volume, at_change, NULL);
+		store_close(pair.owner);
+		pair.owner = open_owner(other_volume());
+		volume_mem_hook(volume, NULL, NULL);
+	}
+	look(&pair, follower);
+}
+END_TEST
+
+START_TEST(a_snapshot_stays_whatever_is_merged)
+{
+	struct snapshot *at;
+	struct pair then;
+
+	while (pair.events < 60)
+		happen(&pair);
+	must(store_refresh(follower));
+	must(store_snapshot(follower, &at));
+	then = pair;
+	look_at(&then, follower, at);
+	while (pair.events < 200) {
+		happen(&pair);
+		look(&pair, follower);
+	}
+	must(store_compact(pair.owner, BYTES_NONE));
+	look(&pair, follower);
+	look_at(&then, follower, at);
+	ck_assert_uint_eq(then.seen, then.last);
+	store_snapshot_release(follower, at);
+}
+END_TEST
+
+static void count_change(void *context, struct volume *v)
+{
+	(void)v;
+	++*(unsigned int *)context;
+}
+
+START_TEST(nothing_is_changed_through_it)
+{
+	unsigned int changes = 0;
+	struct store_stats stats;
+	struct write *w;
+
+	happen(&pair);
+	volume_mem_hook(volume, count_change, &changes);
+	must(write_new(follower, &w));
+	set_row(w, 1, 100);
+	ck_assert_int_eq(store_commit(follower, w, false), -ERR_store_readonly);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "follows"));
+	ck_assert_int_eq(err_errno(-ERR_store_readonly), EROFS);
+	write_free(w);
+	ck_assert_int_eq(store_drop_table(follower, BYTES_LITERAL("t"), false),
+			 -ERR_store_readonly);
+	must(store_refresh(follower));
+	store_stats(follower, &stats);
+	ck_assert_uint_eq(stats.follow_staleness_us, 2000000);
+	ck_assert_uint_lt(stats.follow_age_us, 2000000);
+	look(&pair, follower);
+	volume_mem_hook(volume, NULL, NULL);
+	ck_assert_uint_eq(pair.seen, 1);
+	ck_assert_uint_eq(changes, 0);
+}
+END_TEST
+
+START_TEST(what_is_too_old_is_not_told)
+{
+	struct store_options o;
+	struct snapshot *at;
+	struct volume *v = other_volume();
+	struct bytes root;
+	struct store *s;
+	uint8_t kept;
+
+	owner_options(&o);
+	o.create = false;
+	o.follow = true;
+	o.staleness_ms = 50;
+	must(store_open_volume(v, &o, &s));
+	must(store_answerable(s, true));
+	/* It cannot be read any more. */
+	root = volume_mem_file(volume, "root");
+	kept = root.data[9];
+	((uint8_t *)root.data)[9] ^= 1;
+	usleep(60000);
+	ck_assert(store_is_behind(s));
+	ck_assert_int_eq(store_answerable(s, false), -EAGAIN);
+	ck_assert_int_eq(store_answerable(s, true), -ESTALE);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "staleness=50ms"));
+	ck_assert_int_eq(store_snapshot(s, &at), -ESTALE);
+	((uint8_t *)root.data)[9] = kept;
+	must(store_answerable(s, true));
+	store_close(s);
+}
+END_TEST
+
+START_TEST(what_is_no_store_is_told)
+{
+	struct store_options o;
+	struct volume *v;
+	struct store *s;
+
+	owner_options(&o);
+	o.follow = true;
+	must(volume_mem_new(&v));
+	ck_assert_int_eq(store_open_volume(v, &o, &s), -ERR_not_a_store);
+}
+END_TEST
+
+#define BETWEEN 1800
+
+/* A volume through which the owner acts between two calls of the follower's. */
+struct between {
+	struct volume volume;
+	struct volume *inner;
+	struct rng rng;
+};
+
+static void act(struct volume *v)
+{
+	struct between *b = (struct between *)v;
+
+	if (rng_below(&b->rng, 4) == 0 && pair.events < BETWEEN)
+		happen(&pair);
+}
+
+static int open_between(struct volume *v, const char *name, struct reader **out)
+{
+	act(v);
+	return ((struct between *)v)
+		->inner->ops->open(((struct between *)v)->inner, name, out);
+}
+
+static int root_between(struct volume *v, uint64_t *version, struct buf *out)
+{
+	act(v);
+	return ((struct between *)v)
+		->inner->ops->root_get(((struct between *)v)->inner, version,
+				       out);
+}
+
+static int space_between(struct volume *v, struct volume_space *out)
+{
+	struct volume *inner = ((struct between *)v)->inner;
+
+	return inner->ops->space(inner, out);
+}
+
+static int heat_between(struct volume *v, struct buf *out)
+{
+	struct volume *inner = ((struct between *)v)->inner;
+
+	return inner->ops->heat_read(inner, out);
+}
+
+static void close_between(struct volume *v)
+{
+	struct volume *inner = ((struct between *)v)->inner;
+
+	inner->ops->close(inner);
+}
+
+START_TEST(the_owner_goes_on_meanwhile)
+{
+	struct between between = { .inner = other_volume() };
+	struct volume_ops ops = *between.inner->ops;
+	struct store *s;
+
+	between.rng.state = 7;
+	ops.open = open_between;
+	ops.root_get = root_between;
+	ops.space = space_between;
+	ops.heat_read = heat_between;
+	ops.close = close_between;
+	between.volume.ops = &ops;
+	between.volume.path = between.inner->path;
+	s = follow(&between.volume);
+	while (pair.events < BETWEEN)
+		look(&pair, s);
+	look(&pair, s);
+	ck_assert_uint_eq(pair.seen, pair.last);
+	store_close(s);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *tests[] = { each_change_leaves_a_prefix,
+				 owners_come_and_go,
+				 a_snapshot_stays_whatever_is_merged,
+				 nothing_is_changed_through_it,
+				 what_is_too_old_is_not_told,
+				 what_is_no_store_is_told,
+				 the_owner_goes_on_meanwhile };
+
+	return run_suite("follow", set_up, tear_down, tests, 7);
+}
