@@ -96,8 +96,11 @@ struct store_options {
 	/* The same beside who writes it, without a lease: see follow.h. */
 	bool follow;
 	unsigned int staleness_ms; /* with follow; 2,000 */
-	bool background;           /* run flushes and compactions by a thread */
-	bool beside; /* bulk loads use a second thread, which a call that
+	/* Files that are no part of the store any more stay so long, for those
+	 * who follow it; 0. */
+	uint64_t reader_grace_us;
+	bool background; /* run flushes and compactions by a thread */
+	bool beside;     /* bulk loads use a second thread, which a call that
 			    adds to one begins, and its end waits for */
 	unsigned int sync_interval_ms; /* log is synced at least so often when
 					   background; 0: only on request */

@@ -172,6 +172,9 @@ static int cannot_open(struct verb_call *c, const char *store, int err)
 	return status;
 }
 
+/* Of a command that reads where another process writes. */
+#define FOLLOWS (1u << 31)
+
 /* As served_open, with the options of a command. */
 static int open_store(const char *directory, unsigned int flags,
 		      struct store **out, struct served *served)
@@ -185,7 +188,8 @@ static int open_store(const char *directory, unsigned int flags,
 	options.beside = true;
 	options.create = flags & VERB_CREATES;
 	options.read_only = flags & VERB_READS;
-	options.background = false;
+	options.follow = flags & FOLLOWS;
+	options.background = options.follow;
 	options.holder = holder;
 	return served_open(directory, &options, out, served);
 }
@@ -237,6 +241,20 @@ static bool holds_at(const char *directory, const char *place)
 	return here;
 }
 
+/* The same of a mount that follows, which is asked for where its store is. */
+static int run_following(struct verb_call *c, const char *place,
+			 const char *directory, unsigned int flags)
+{
+	if (!(flags & VERB_READS))
+		return failed(c, verb_wrong(c,
+					    "%s follows %s, which another "
+					    "process writes, and changes "
+					    "nothing (%s): run this where that "
+					    "is mounted or served",
+					    place, directory, strerror(EROFS)));
+	return run_on_store(c, directory, flags | FOLLOWS);
+}
+
 /* As run_on_store, of the place where a store is mounted, too. That lets in who
  * may not look into the store, and leads to it wherever it is by now: another
  * may have come to the path that it had. */
@@ -246,11 +264,13 @@ static int run_at(struct verb_call *c, const char *place, unsigned int flags)
 	struct served served = { .root = -1 };
 	bool is_closed =
 		mounted && access(mounted, R_OK | X_OK) < 0 && errno == EACCES;
+	bool is_there = mounted && (is_closed || !holds_at(mounted, place)) &&
+			served_at(mounted, place, &served) == 1;
 	int status;
 
-	if (mounted && (is_closed || !holds_at(mounted, place)) &&
-	    served_at(mounted, place, &served) == 1 &&
-	    (is_closed || !served_is_of(&served, mounted)))
+	if (is_there && served.follows)
+		status = run_following(c, place, mounted, flags);
+	else if (is_there && (is_closed || !served_is_of(&served, mounted)))
 		status = through_mount(c, &served);
 	else
 		status = run_on_store(c, mounted ? mounted : place, flags);

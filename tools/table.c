@@ -410,6 +410,10 @@ const struct verb verbs[] = {
 	  "mount [-f] [-o <options>] [<store>] <dir>",
 	  "Show the store as files",
 	  "  -f                Serve in the foreground\n"
+	  "  -o follow         Only read, beside who writes the store\n"
+	  "  -o staleness=<t>  What it shows is no older (2s)\n"
+	  "  -o reader-grace=<t>  Of who writes: files that have gone stay so\n"
+	  "                    long for those who follow; 0 not at all (0)\n"
 	  "  -o stale=<s>      Kernels before 6.16: names may be old by (1)\n"
 	  "  -o commit=<s>     Durable at least so often, in seconds (1)\n"
 	  "  -o sync           Every close is durable\n"

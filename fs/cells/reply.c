@@ -21,6 +21,15 @@ int fs_answerable(struct fs *fs)
 	return store_answerable(fs->store, true);
 }
 
+void fs_catch_up(struct fs *fs)
+{
+	if (!fs->options->follow || !store_is_behind(fs->store))
+		return;
+	loop_hand_over();
+	if (store_refresh(fs->store) < 0)
+		err_clear();
+}
+
 /* Who writes where another has the store by now is told that; all else that
  * failed may be an answer of what was. */
 void fs_reply_error(struct fs *fs, fuse_req_t req, struct node *node,

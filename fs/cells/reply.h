@@ -19,6 +19,10 @@
  * hands the lead over first; so without locks. */
 int fs_answerable(struct fs *fs);
 
+/* At the beginning of a request: a mount that follows looks for what is new, if
+ * what it shows is too old. Without that, it is answered that it is. */
+void fs_catch_up(struct fs *fs);
+
 /* Answers req with err, which is 0, of what was done, or negative. An error
  * that is more than an answer (it has a detail, or means trouble) also becomes
  * a line in .tabletfs/errors, about node, or name in it if that is not NULL.

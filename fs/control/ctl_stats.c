@@ -47,6 +47,20 @@ static int print_history(struct store *s, struct buf *out)
 			  (unsigned long long)h.lost_us);
 }
 
+/* What a mount that follows shows, and since when. */
+static int print_follow(const struct store_stats *s, struct buf *out)
+{
+	if (s->follow_staleness_us == 0)
+		return 0;
+	return buf_printf(out,
+			  "follow_sequence %llu\nfollow_age_us %llu\n"
+			  "follow_staleness_us %llu\nfollow_looks %llu\n",
+			  (unsigned long long)s->visible_seq,
+			  (unsigned long long)s->follow_age_us,
+			  (unsigned long long)s->follow_staleness_us,
+			  (unsigned long long)s->follow_looks);
+}
+
 /* Who holds how much memory, a line an account. */
 static int print_memory(const struct store_stats *s, struct buf *out)
 {
@@ -87,6 +101,8 @@ int ctl_print_stats(struct fs *fs, struct buf *out)
 		(unsigned long long)fs->mark.holder, (int)getpid(), position);
 	if (!err)
 		err = print_history(fs->store, out);
+	if (!err)
+		err = print_follow(&store, out);
 	return err ? err : print_memory(&store, out);
 }
 

@@ -52,6 +52,7 @@ static struct fs *enter(fuse_req_t req)
 	err_clear();
 	loop_begin(req);
 	atomic_fetch_add_explicit(&fs->requests, 1, memory_order_relaxed);
+	fs_catch_up(fs);
 	return fs;
 }
 

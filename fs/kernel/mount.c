@@ -231,8 +231,11 @@ static int open_store(const struct mount_options *o, const char *store,
 
 	store_options_init(&so);
 	so.beside = true;
-	so.create = !o->read_only;
+	so.create = !o->read_only && !o->follow;
 	so.read_only = o->read_only;
+	so.follow = o->follow;
+	so.staleness_ms = o->staleness_ms;
+	so.reader_grace_us = o->reader_grace_us;
 	so.background = true;
 	so.sync_interval_ms = o->commit_seconds * 1000;
 	so.events = o->events;
@@ -278,7 +281,7 @@ static int session_arguments(const struct mount_options *o, const char *store,
 	}
 	if (!err && o->allow_other)
 		err = buf_add_string(out, ",allow_other,default_permissions");
-	if (!err && o->read_only)
+	if (!err && (o->read_only || o->follow))
 		err = buf_add_string(out, ",ro");
 	if (!err && o->no_exec)
 		err = buf_add_string(out, ",noexec");
@@ -570,6 +573,7 @@ static int serve(const struct mount_options *o, const char *store_path,
 	if (err)
 		goto close_store;
 	store_on_wait(store, about_to_wait, &fs);
+	store_on_change(store, changed_beside, &fs);
 	/* Closed by tell_ready, or with the process. */
 	fs.ready_fd = ready_fd;
 	/* A full disk takes them later. */
@@ -592,6 +596,7 @@ static int serve(const struct mount_options *o, const char *store_path,
 		metrics_file_close(figures);
 	}
 	store_on_wait(store, NULL, NULL);
+	store_on_change(store, NULL, NULL);
 	fs_release(&fs);
 close_store:
 	heap_unwatch(heap);

@@ -10,12 +10,17 @@
 #include "store/text/value/gcpolicy.h"
 #include "store/text/value/number.h"
 
+#define STALENESS_MIN_MS UINT64_C(20)
+#define STALENESS_MAX_MS UINT64_C(3600000)
+#define GRACE_MAX_US (UINT64_C(86400) * 1000000)
+
 void mount_options_init(struct mount_options *o)
 {
 	memset(o, 0, sizeof(*o));
 	o->access.mode = o->access.uid = o->access.gid = TABLE_ACCESS_UNSET;
 	o->commit_seconds = 1;
 	o->stale_seconds = 1;
+	o->staleness_ms = STORE_STALENESS_MS;
 	o->gc = "maxversions=10";
 	o->delimiter = "#";
 	o->events = EVENTS_MAIN;
@@ -41,6 +46,7 @@ static const struct flag flags[] = {
 	{ "allow_other", offsetof(struct mount_options, allow_other), true },
 	{ "async", offsetof(struct mount_options, sync), false },
 	{ "ro", offsetof(struct mount_options, read_only), true },
+	{ "follow", offsetof(struct mount_options, follow), true },
 	{ "rw", offsetof(struct mount_options, read_only), false },
 	{ "noexec", offsetof(struct mount_options, no_exec), true },
 	{ "exec", offsetof(struct mount_options, no_exec), false },
@@ -163,6 +169,51 @@ int slow_parse(const char *value, uint64_t *us)
 		       : 0;
 }
 
+/* "staleness=": less would be nothing but looks. */
+static int parse_staleness(struct mount_options *o, const char *value)
+{
+	uint64_t us;
+
+	if (duration_parse(bytes_string(value), &us) < 0 ||
+	    us < STALENESS_MIN_MS * 1000 || us > STALENESS_MAX_MS * 1000)
+		return fail(ERR_bad_argument,
+			    "staleness=%s: no time such as 500ms or 2s, from "
+			    "20ms to 1h",
+			    value);
+	o->staleness_ms = (unsigned int)(us / 1000);
+	return 0;
+}
+
+/* "reader-grace=": 0 is none. */
+static int parse_grace(struct mount_options *o, const char *value)
+{
+	o->reader_grace_us = 0;
+	if (!strcmp(value, "0"))
+		return 0;
+	return duration_parse(bytes_string(value), &o->reader_grace_us) < 0 ||
+			       o->reader_grace_us > GRACE_MAX_US
+		       ? fail(ERR_bad_argument,
+			      "reader-grace=%s: no time such as 60s, up to 1d",
+			      value)
+		       : 0;
+}
+
+int mount_options_check(const struct mount_options *o)
+{
+	const char *word = o->serve                 ? "serve="
+			   : o->quota_size > 0      ? "quota="
+			   : o->sync                ? "sync"
+			   : o->reader_grace_us > 0 ? "reader-grace="
+						    : NULL;
+
+	if (o->follow && word)
+		return fail(ERR_bad_argument,
+			    "%s does not go with follow, which only reads what "
+			    "another process writes",
+			    word);
+	return 0;
+}
+
 /* A word with a value, which may be empty. */
 static int parse_value(struct mount_options *o, const char *word,
 		       const char *value)
@@ -215,6 +266,10 @@ static int parse_value(struct mount_options *o, const char *word,
 	}
 	if (!strcmp(word, "commit"))
 		return parse_seconds(word, value, 1, &o->commit_seconds);
+	if (!strcmp(word, "staleness"))
+		return parse_staleness(o, value);
+	if (!strcmp(word, "reader-grace"))
+		return parse_grace(o, value);
 	if (!strcmp(word, "stale"))
 		return parse_seconds(word, value, 0, &o->stale_seconds);
 	return fail(ERR_bad_argument, "%s", word);

@@ -37,8 +37,13 @@ struct mount_options {
 	bool allow_other;        /* other users too; the kernel checks modes */
 	bool read_only;          /* -o ro: the store is opened to read, and
 				    the kernel refuses changes */
-	bool no_exec;            /* no program in it is executed */
-	bool no_atime;           /* for who looks at the mount's options */
+	bool follow;             /* beside its owner, without a lease; then
+				    read_only counts as said */
+	unsigned int staleness_ms; /* with follow: it may be so old */
+	uint64_t reader_grace_us;  /* files that readers elsewhere may need
+					stay so long; 0: none do */
+	bool no_exec;              /* no program in it is executed */
+	bool no_atime;             /* for who looks at the mount's options */
 	/* uid=, gid=, umask=: of tables that say nothing, and of what is in no
 	 * table; where unset, 755 and who mounts it. */
 	struct table_access access;
@@ -94,6 +99,10 @@ int log_to_parse(const char *value);
 /* How long something takes that is to be told as slow, "50ms"; 0 is never. 0 or
  * -ERR_bad_argument, with its sentence. */
 int slow_parse(const char *value, uint64_t *us);
+
+/* Whether words that were taken go together: 0 or -ERR_bad_argument, with its
+ * sentence. */
+int mount_options_check(const struct mount_options *o);
 
 /* Parses one -o argument ("quiet,commit=5"), a later word over an earlier one,
  * but serve= only once; -ERR_bad_argument names the word that is unknown or out

@@ -131,6 +131,7 @@ static int open_engine(struct store *s, const struct store_options *o)
 	options.read_only = o->read_only || o->follow;
 	options.follow = o->follow;
 	options.staleness_ms = o->staleness_ms;
+	options.reader_grace_us = o->reader_grace_us;
 	err = engine_open(s->volume, &options, &s->engine);
 	if (err < 0)
 		return err;

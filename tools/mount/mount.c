@@ -40,6 +40,8 @@ static int parse(struct verb_call *c, struct mount_options *o)
 			o->store = word;
 		}
 	}
+	if (mount_options_check(o))
+		return verb_wrong(c, "bad option: %s", err_detail());
 	if (o->log_stderr && !o->foreground)
 		return verb_wrong(c,
 				  "log-to=stderr wants -f: a daemon has left "

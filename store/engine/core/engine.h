@@ -51,8 +51,8 @@ struct engine_options {
 	bool create;                 /* a store where there is none */
 	bool read_only;              /* no change; the lease is shared */
 	bool follow; /* with read_only: no lease; see follow/follow.h */
-	unsigned int staleness_ms; /* with follow: what is shown may be so old
-				      */
+	unsigned int staleness_ms; /* with follow: how old it may be */
+	uint64_t reader_grace_us;  /* as in store.h */
 	bool fresh; /* with create: -ERR_store_exists where there is one */
 };
 

@@ -66,6 +66,7 @@ struct unused_file {
 	uint64_t id;
 	uint64_t size;      /* bytes */
 	const char *suffix; /* "sst" or "blob" */
+	uint64_t since_us;  /* by view_clock */
 };
 
 /* A moment that someone reads at: it keeps merges from dropping what is seen.

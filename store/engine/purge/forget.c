@@ -35,7 +35,7 @@ static int remove_all(struct engine *e, unsigned int wait_ms)
 
 	for (;;) {
 		engine_end_rests(e);
-		while (engine_remove_unused(e) > 0)
+		while (engine_remove_unused(e, true) > 0)
 			;
 		if (atomic_load(&e->owner.obsolete_size) == 0)
 			return 0;

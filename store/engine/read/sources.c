@@ -294,6 +294,11 @@ static int add_pasts(struct sources *s, struct collector *c, struct bytes start,
 			continue;
 		err = show_past(v->pasts[i], p);
 		s->past_count++;
+		if (err == -ERR_manifest_damaged && s->engine->follower)
+			err = fail(ESTALE,
+				   "%s: its owner has given up what was there "
+				   "then, while it was read; read again",
+				   s->engine->volume->path);
 		if (err == 0)
 			err = add_run(s, c, &p->run, start, end, prefix);
 	}

@@ -81,7 +81,7 @@ int engine_close(struct engine *e)
 			err = finish_log(e);
 		engine_drop_next_log(e);
 		/* The next opening would remove them, but has to list all. */
-		while (err == 0 && engine_remove_unused(e) > 0)
+		while (err == 0 && engine_remove_unused(e, false) > 0)
 			;
 		/* What the next opening needs stays. */
 		if (err == 0 && engine_hold_room(e, 0) < 0)

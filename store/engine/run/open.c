@@ -80,8 +80,10 @@ static void note_unused(struct engine *e, const struct unused_file *file)
 		}
 	}
 	/* Without memory the file stays until the next open removes it. */
-	if (e->unused_count < e->unused_capacity)
-		e->unused[e->unused_count++] = *file;
+	if (e->unused_count < e->unused_capacity) {
+		e->unused[e->unused_count] = *file;
+		e->unused[e->unused_count++].since_us = view_clock();
+	}
 	pthread_mutex_unlock(&e->lock);
 	engine_wake(e);
 }
@@ -90,13 +92,13 @@ static void note_unused(struct engine *e, const struct unused_file *file)
 static void sst_unused(struct file_owner *owner, uint64_t id, uint64_t size)
 {
 	note_unused((struct engine *)owner,
-		    &(struct unused_file){ id, size, "sst" });
+		    &(struct unused_file){ id, size, "sst", 0 });
 }
 
 static void blob_unused(struct file_owner *owner, uint64_t id, uint64_t size)
 {
 	note_unused((struct engine *)owner,
-		    &(struct unused_file){ id, size, "blob" });
+		    &(struct unused_file){ id, size, "blob", 0 });
 }
 
 /* How far memtables grow that hold the log of a store opened for reading. */
@@ -169,6 +171,19 @@ static bool is_live(const struct manifest *m, uint64_t id)
 	       version_past(m->current, id);
 }
 
+/* Of a former life's file that is no part of the store: whether who follows it
+ * may read it, so that its grace begins now. Its size counted then. */
+static bool may_be_read(struct engine *e, uint64_t id, const char *suffix)
+{
+	bool is_sst = strcmp(suffix, "sst") == 0;
+
+	if (!is_sst && strcmp(suffix, "blob") != 0)
+		return false;
+	note_unused(e,
+		    &(struct unused_file){ id, 0, is_sst ? "sst" : "blob", 0 });
+	return true;
+}
+
 /* Removes a file of a former life that the manifest does not name: one that was
  * under way, or obsolete, when that ended. Those of this life are in use. A
  * file that cannot be removed harms nobody, and the next opening tries it
@@ -181,6 +196,8 @@ static int remove_orphan(void *context, const char *name)
 
 	if (!manifest_parse_name(name, &id, &suffix) ||
 	    id >> 32 >= e->manifest->epoch || is_live(e->manifest, id))
+		return 0;
+	if (e->options.reader_grace_us > 0 && may_be_read(e, id, suffix))
 		return 0;
 	if (e->volume->ops->remove(e->volume, name) < 0)
 		err_clear();

@@ -111,14 +111,34 @@ int engine_trim_history(struct engine *e)
 	return err < 0 ? err : 0;
 }
 
-int engine_remove_unused(struct engine *e)
+/* The file that is the longest unused, unless who follows the store may need it
+ * yet and that counts; without grace, the last one. Needs lock. */
+static struct unused_file take_unused(struct engine *e, bool now)
 {
+	uint64_t grace_us = e->options.reader_grace_us;
 	struct unused_file file = { 0 };
+	size_t i;
+
+	/* What the manifest says by now is not known after an error. */
+	if (e->unused_count == 0 || atomic_load(&e->error) != 0)
+		return file;
+	if (grace_us == 0 || now)
+		return e->unused[--e->unused_count];
+	if (view_clock() - e->unused[0].since_us < grace_us)
+		return file;
+	file = e->unused[0];
+	e->unused_count--;
+	for (i = 0; i < e->unused_count; i++)
+		e->unused[i] = e->unused[i + 1];
+	return file;
+}
+
+int engine_remove_unused(struct engine *e, bool now)
+{
+	struct unused_file file;
 
 	pthread_mutex_lock(&e->lock);
-	/* What the manifest says by now is not known after an error. */
-	if (e->unused_count > 0 && atomic_load(&e->error) == 0)
-		file = e->unused[--e->unused_count];
+	file = take_unused(e, now);
 	pthread_mutex_unlock(&e->lock);
 	if (file.id == 0)
 		return 0;
@@ -137,7 +157,7 @@ static bool remove_all_unused(struct engine *e)
 {
 	bool any = false;
 
-	while (engine_remove_unused(e) > 0)
+	while (engine_remove_unused(e, false) > 0)
 		any = true;
 	return any;
 }

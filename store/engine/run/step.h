@@ -46,7 +46,8 @@ int engine_compact_range(struct engine *e, struct bytes start,
 int engine_trim_history(struct engine *e);
 
 /* Removes one file that no version holds any more: 1, or 0 if there is none, or
- * the store is read-only after an error. Takes lock, not work. */
-int engine_remove_unused(struct engine *e);
+ * the store is read-only after an error. One of the grace for readers only with
+ * now. Takes lock, not work. */
+int engine_remove_unused(struct engine *e, bool now);
 
 #endif

@@ -1,0 +1,174 @@
+#!/bin/bash
+# A mount that follows: it reads beside who writes the store, always a prefix of
+# that, as old as it says, while files come and go and owners end.
+. "$(dirname "$0")/lib.sh"
+
+f1=$work/f1 f2=$work/f2
+mkdir "$f1" "$f2"
+at_end() {
+	umount -l "$f1" "$f2" 2>/dev/null
+	stop_mount 2>/dev/null
+}
+pid_at() { sed -n 's/^daemon_pid //p' "$1/.tabletfs/stats"; }
+# figure MOUNT NAME: of its stats.
+figure() { sed -n "s/^$2 //p" "$1/.tabletfs/stats"; }
+# shows WANTED SECONDS COMMAND...: prints it within so long.
+shows() {
+	local wanted=$1 until=$((SECONDS + $2 + 1))
+	shift 2
+	while [ "$("$@" 2>/dev/null)" != "$wanted" ]; do
+		((SECONDS < until)) || return 1
+		sleep 0.05
+	done
+}
+follow() { "$TABLETFS" mount $stale -o follow "$@"; }
+
+# What is wrong is told.
+refuse "where there is no store" follow "$store" "$f1" 2>err
+check "and none is made" [ ! -e "$store" ]
+for word in serve=127.0.0.1:0 quota=1G sync reader-grace=1s; do
+	status 1 "follow,$word" follow -o $word "$store" "$f1"
+	told "does not go with follow"
+done
+status 1 "a wrong time" follow -o staleness=1ms "$store" "$f1"
+told "staleness=1ms"
+
+# Beside the owner, whose files stay for a while.
+start_mount -o reader-grace=30s
+mkdir -p "$m/t/row/f" "$m/gone/row/f"
+echo one >"$m/t/row/f/q"
+check "followed" follow "$store" "$f1"
+check "twice" follow -o staleness=400ms "$store" "$f2"
+same "what was there" one "$(cat "$f1/t/row/f/q")"
+same "staleness is told" "2000000 400000" \
+	"$(figure "$f1" follow_staleness_us) $(figure "$f2" follow_staleness_us)"
+echo two >"$m/t/row/f/q"
+check "a change is seen" shows two 2 cat "$f1/t/row/f/q"
+check "by the other, too" shows two 1 cat "$f2/t/row/f/q"
+check "the age is told" [ "$(figure "$f2" follow_age_us)" -lt 400000 ]
+check "and the sequence" [ "$(figure "$f2" follow_sequence)" -gt 3 ]
+ls "$f1/t/row/f" >/dev/null
+echo 1 >"$m/t/row/f/new"
+check "a name that comes" shows "new q" 2 sh -c "cd $f1/t/row/f && echo *"
+rm "$m/t/row/f/new"
+check "and goes" shows q 2 sh -c "cd $f1/t/row/f && echo *"
+exec 3<"$f1/t/row/f/q"
+head -c 300000 /dev/urandom >noise
+cp noise "$m/t/row/f/q"
+check "a large value" shows "$(sha256sum <noise)" 2 \
+	sh -c "sha256sum <$f1/t/row/f/q"
+echo three >"$m/t/row/f/q"
+same "who has it open goes on with that" two "$(cat <&3)"
+exec 3<&-
+"$TABLETFS" -store "$store" deletetable gone
+check "a table that goes" shows t 2 ls "$f1"
+errno EROFS touch "$f1/t/row/f/x"
+errno EROFS mkdir "$f1/u"
+status 1 "a command that writes" "$TABLETFS" -store "$f1" set t row f:q=1
+told "follows $store"
+same "a command that reads" 1 "$("$TABLETFS" -store "$f1" count t)"
+
+# Rows in order, in commits of two rows each, with times; an import and merges
+# beside. At each look a prefix, no older than is allowed.
+python3 - "$m" <<'P' &
+import json, os, sys, time
+m = sys.argv[1]
+end, n = time.monotonic() + 14, 0
+os.makedirs(m + "/log/meta/f")
+os.makedirs(m + "/log/b/f")
+with open(m + "/log/.mutate", "w") as out:
+    while time.monotonic() < end:
+        n += 1
+        text = "%d %d" % (n, time.time_ns() // 1000)
+        out.write(json.dumps({"row": "r%06d" % n,
+                              "set": {"f": {"q": text, "p": text}}}) + "\n")
+        out.flush()
+        time.sleep(0.002)
+P
+writer=$!
+sleep 0.5
+(
+	for i in $(seq 1 6); do
+		seq -f "i$i-%07g,$(head -c 60 /dev/zero | tr '\0' v)" 1 30000 |
+			"$TABLETFS" -store "$store" import t csv - 2>/dev/null
+		"$TABLETFS" -store "$store" compact 2>/dev/null
+	done
+) >/dev/null 2>&1 &
+merger=$!
+cat >reader.py <<'P'
+import os, subprocess, sys, time
+f, bound, seconds = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
+end, seen, worst, looks = time.monotonic() + seconds, 0, 0, 0
+while time.monotonic() < end:
+    began = time.time()
+    lines = open(f + "/log/.scan/columns/f:q/export.tsv").read().splitlines()
+    rows = [l.split("\t") for l in lines if l.startswith("r0")]
+    if not rows:
+        continue
+    keys = [int(r[0][1:]) for r in rows]
+    assert keys == list(range(1, len(keys) + 1)), "a hole"
+    assert len(keys) >= seen, "back from %d to %d" % (seen, len(keys))
+    seen, looks = len(keys), looks + 1
+    age = began - int(rows[-1][-1].split()[1]) / 1e6
+    worst = max(worst, age)
+    both = os.listdir("%s/log/r%06d/f" % (f, seen))
+    assert sorted(both) == ["p", "q"], both
+assert looks > 3 and seen > 50, (looks, seen)
+assert worst < bound, "%.3f s old" % worst
+print("%d looks, %d rows, %.3f s" % (looks, seen, worst))
+P
+# A long scan beside it all, read slowly.
+(
+	exec 4<"$f2/t/.scan/export.csv"
+	lines=0
+	while IFS= read -r line <&4; do
+		((lines++ % 2000)) || sleep 0.1
+	done
+	echo "$lines"
+) >scanned 2>scan_err &
+scanner=$!
+python3 reader.py "$f1" 2.3 10 >reader1 2>&1 &
+r1=$!
+python3 reader.py "$f2" 0.8 10 >reader2 2>&1
+same "a prefix, and fresh: $(tail -n 1 reader2)" 0 $?
+wait $r1
+same "the other: $(tail -n 1 reader1)" 0 $?
+wait $writer $merger
+wait $scanner
+same "a long scan ends well" 0 $?
+same "without an error" "" "$(cat scan_err)"
+check "nothing went wrong" [ ! -s "$f2/.tabletfs/errors" ]
+
+# The owner is killed, and another one comes, twice.
+for i in 1 2; do
+	echo "before $i" >"$m/t/row/f/q"
+	kill -9 "$daemon"
+	fusermount3 -uz "$m"
+	await_end
+	check "what it took is there" shows "before $i" 2 cat "$f1/t/row/f/q"
+	sleep 0.5
+	check "with no owner, as new as ever" \
+		[ "$(figure "$f2" follow_age_us)" -lt 400000 ]
+	start_mount
+	echo "after $i" >"$m/t/row/f/q"
+	check "another one writes" shows "after $i" 2 cat "$f1/t/row/f/q"
+	check "for both" shows "after $i" 1 cat "$f2/t/row/f/q"
+done
+
+# Where it cannot be read it is not told as new.
+mv "$store/root" "$work/root.away"
+sleep 1
+errno ESTALE cat "$f2/t/row/f/q"
+mv "$work/root.away" "$store/root"
+check "until it can" shows "after 2" 2 cat "$f2/t/row/f/q"
+check "with a sentence" grep -q "staleness=400ms" "$f2/.tabletfs/errors"
+
+umount "$f1" "$f2"
+stop_mount
+same "the store is sound" "no problem found" "$(T check)"
+check "it is followed where nobody has it" follow "$store" "$f1"
+same "as it is" "after 2" "$(cat "$f1/t/row/f/q")"
+printf x >>"$store/root"
+umount "$f1"
+status 1 "a damaged root" follow "$store" "$f1"
+told "root"
