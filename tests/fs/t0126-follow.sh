@@ -76,24 +76,26 @@ m = sys.argv[1]
 end, n = time.monotonic() + 14, 0
 os.makedirs(m + "/log/meta/f")
 os.makedirs(m + "/log/b/f")
-with open(m + "/log/.mutate", "w") as out:
-    while time.monotonic() < end:
-        n += 1
-        text = "%d %d" % (n, time.time_ns() // 1000)
+while time.monotonic() < end:
+    n += 1
+    text = "%d %d" % (n, time.time_ns() // 1000)
+    with open(m + "/log/.mutate", "w") as out:
         out.write(json.dumps({"row": "r%06d" % n,
                               "set": {"f": {"q": text, "p": text}}}) + "\n")
-        out.flush()
-        time.sleep(0.002)
+    time.sleep(0.002)
 P
 writer=$!
 sleep 0.5
 (
-	for i in $(seq 1 6); do
-		seq -f "i$i-%07g,$(head -c 60 /dev/zero | tr '\0' v)" 1 30000 |
-			"$TABLETFS" -store "$store" import t csv - 2>/dev/null
-		"$TABLETFS" -store "$store" compact 2>/dev/null
+	value=$(printf 'v%.0s' {1..80})
+	for i in 1 2 3 4 5 6 7 8; do
+		{
+			printf ',f\n,q\n'
+			seq -f "i$i-%07g,$value" 1 30000
+		} >rows.csv
+		T import t rows.csv quiet=yes && T compact || echo "import $i"
 	done
-) >/dev/null 2>&1 &
+) >imported 2>import_err &
 merger=$!
 cat >reader.py <<'P'
 import os, subprocess, sys, time
@@ -101,8 +103,10 @@ f, bound, seconds = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
 end, seen, worst, looks = time.monotonic() + seconds, 0, 0, 0
 while time.monotonic() < end:
     began = time.time()
-    lines = open(f + "/log/.scan/columns/f:q/export.tsv").read().splitlines()
+    lines = open(f + "/log/.scan/tsv").read().splitlines()
     rows = [l.split("\t") for l in lines if l.startswith("r0")]
+    assert len(rows) % 2 == 0, "half of a commit"
+    rows = [r for r in rows if r[2] == "q"]
     if not rows:
         continue
     keys = [int(r[0][1:]) for r in rows]
@@ -118,8 +122,10 @@ assert worst < bound, "%.3f s old" % worst
 print("%d looks, %d rows, %.3f s" % (looks, seen, worst))
 P
 # A long scan beside it all, read slowly.
+check "there is much to scan" shows "i1-0030000" 10 \
+	sh -c "ls $f2/t | grep i1-0030000"
 (
-	exec 4<"$f2/t/.scan/export.csv"
+	exec 4<"$f2/t/.scan/csv"
 	lines=0
 	while IFS= read -r line <&4; do
 		((lines++ % 2000)) || sleep 0.1
@@ -130,13 +136,19 @@ scanner=$!
 python3 reader.py "$f1" 2.3 10 >reader1 2>&1 &
 r1=$!
 python3 reader.py "$f2" 0.8 10 >reader2 2>&1
-same "a prefix, and fresh: $(tail -n 1 reader2)" 0 $?
+status=$?
+same "a prefix, and fresh: $(tail -n 1 reader2)" 0 $status
 wait $r1
-same "the other: $(tail -n 1 reader1)" 0 $?
-wait $writer $merger
+status=$?
+same "the other: $(tail -n 1 reader1)" 0 $status
+wait $writer
+same "the writer ends well" 0 $?
+wait $merger
+same "imports ended well" "" "$(cat imported)"
 wait $scanner
 same "a long scan ends well" 0 $?
 same "without an error" "" "$(cat scan_err)"
+check "and saw what there was: $(cat scanned)" [ "$(cat scanned)" -gt 30000 ]
 check "nothing went wrong" [ ! -s "$f2/.tabletfs/errors" ]
 
 # The owner is killed, and another one comes, twice.
