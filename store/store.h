@@ -14,7 +14,6 @@
 #include "store/estimate.h"
 #include "store/events.h"
 #include "store/filter.h"
-#include "store/follow.h"
 #include "store/gc_policy.h"
 #include "store/heat.h"
 #include "store/history.h"
@@ -56,7 +55,6 @@
  *   purge.h       rows that are erased from all files, the past's among them
  *   backup.h, repair.h      a second store: of a sound one, of a damaged one
  *   inspect.h     what the bytes of a file are, and where they are wrong
- *   follow.h      what another process writes, read meanwhile
  *   events.h      lines about what the store does
  *
  * Beside these, others include of store/ only base/ and text/. The pages
@@ -93,7 +91,7 @@ struct store_options {
 	 * store open so at once, but nobody to write meanwhile. With create, a
 	 * store that is not there is still -ERR_not_a_store. */
 	bool read_only;
-	/* The same beside who writes it, without a lease: see follow.h. */
+	/* The same beside who writes it, without a lease: see store_refresh. */
 	bool follow;
 	unsigned int staleness_ms; /* with follow; 2,000 */
 	/* Files that are no part of the store any more stay so long, for those
@@ -297,5 +295,36 @@ int store_on_silence(struct store *s, void (*silent)(void *context),
 /* A bound that only the caller knows, in bytes, 0: none. History gives way to
  * it, as to the disk's end, within a second or two. From any thread. */
 void store_set_quota(struct store *s, uint64_t bytes);
+
+/*
+ * A store that follows: it shows what another process, its owner, commits
+ * meanwhile, and takes no lease (store_options.follow). What it shows is always
+ * a prefix of what was committed, it never goes back, and it is no older than
+ * staleness_ms: with a background it is looked for four times as often. Where
+ * that cannot be done, reads fail with -ESTALE and the reason. Snapshots stay
+ * what they are for as long as they are held, whatever the owner merges; but a
+ * file that is opened late, as those of the past are, may have gone by then
+ * (-ESTALE), unless the owner has a reader_grace. Whatever would change
+ * something is -ERR_store_readonly.
+ *
+ * Owners may come and go, and there may be none. If what was shown is lost, as
+ * an owner's machine lost power before it was durable, or another store is
+ * there now, all that is read is -ESTALE for good.
+ */
+
+/* Shows what has been committed by now: 0, or an error, and then what was shown
+ * is shown on until it is too old. 0 of a store that does not follow. From any
+ * thread; it waits for the volume. */
+int store_refresh(struct store *s);
+
+/* Whether what is shown is too old by now: a request begins with a refresh
+ * then. Fast; false of a store that does not follow. */
+bool store_is_behind(struct store *s);
+
+/* changed is called by whatever thread refreshed s: when it shows something
+ * new, and when it has become too old; it may not call s. To be set before
+ * other threads use s, and NULL before context ends. */
+void store_on_change(struct store *s, void (*changed)(void *context),
+		     void *context);
 
 #endif

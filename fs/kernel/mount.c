@@ -236,7 +236,6 @@ static int open_store(const struct mount_options *o, const char *store,
 	so.follow = o->follow;
 	so.staleness_ms = o->staleness_ms;
 	so.reader_grace_us = o->reader_grace_us;
-	so.background = true;
 	so.sync_interval_ms = o->commit_seconds * 1000;
 	so.events = o->events;
 	so.events_fd = o->log_stderr ? STDERR_FILENO : -1;

@@ -36,8 +36,8 @@
 
 /*
  * Locks, in the order in which they are taken: looking, writing, refreshing,
- * schema_lock, those of the engine. Readers take none of the first three but for the moment
- * in which they reference the schema.
+ * schema_lock, those of the engine. Readers take none of the first four but for
+ * the moment in which they reference the schema.
  */
 struct look;
 

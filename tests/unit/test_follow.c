@@ -196,6 +196,66 @@ START_TEST(what_is_too_old_is_not_told)
 }
 END_TEST
 
+static int count_sst(void *context, const char *name)
+{
+	*(unsigned int *)context += strstr(name, ".sst") != NULL;
+	return 0;
+}
+
+static unsigned int sst_count(void)
+{
+	unsigned int count = 0;
+
+	must(volume->ops->list(volume, count_sst, &count));
+	return count;
+}
+
+static unsigned int live_count(struct store *s)
+{
+	struct store_stats stats;
+	unsigned int count = 0;
+	size_t i;
+
+	store_stats(s, &stats);
+	for (i = 0; i < 7; i++)
+		count += (unsigned int)stats.sst_count[i];
+	return count;
+}
+
+static void step(struct store *s)
+{
+	while (engine_step(store_engine(s)) > 0)
+		continue;
+}
+
+START_TEST(files_stay_for_readers)
+{
+	struct store_options o;
+	unsigned int live, before;
+
+	must(store_close(pair.owner));
+	owner_options(&o);
+	o.reader_grace_us = 300000;
+	must(store_open_volume(other_volume(), &o, &pair.owner));
+	while (pair.events < 50)
+		happen(&pair);
+	step(pair.owner);
+	live = live_count(pair.owner);
+	before = sst_count();
+	ck_assert_uint_gt(before, live);
+	/* Across an end of the owner's. */
+	must(store_close(pair.owner));
+	must(store_open_volume(other_volume(), &o, &pair.owner));
+	step(pair.owner);
+	ck_assert_uint_gt(sst_count(), live_count(pair.owner));
+	usleep(310000);
+	step(pair.owner);
+	ck_assert_uint_eq(sst_count(), live_count(pair.owner));
+	look(&pair, follower);
+	ck_assert_uint_eq(pair.seen, pair.last);
+}
+END_TEST
+
 START_TEST(what_is_no_store_is_told)
 {
 	struct store_options o;
@@ -292,8 +352,9 @@ int main(void)
 				 a_snapshot_stays_whatever_is_merged,
 				 nothing_is_changed_through_it,
 				 what_is_too_old_is_not_told,
+				 files_stay_for_readers,
 				 what_is_no_store_is_told,
 				 the_owner_goes_on_meanwhile };
 
-	return run_suite("follow", set_up, tear_down, tests, 7);
+	return run_suite("follow", set_up, tear_down, tests, 8);
 }

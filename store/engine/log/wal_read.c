@@ -377,6 +377,7 @@ struct following {
 	int (*each)(void *context, struct bytes record);
 	void *context;
 	struct wal_place *place;
+	uint64_t final_size;
 	struct wal_replay result;
 	int ended; /* what each gave when that was not 0 */
 };
@@ -390,40 +391,38 @@ static int follow_record(void *context, struct bytes record)
 	return f->ended;
 }
 
-/* What it means that reading on ended at offset because of problem. Where there
- * are zeros room is held, and what lies further on is looked at once. */
-static int judge_place(struct replay *r, uint64_t final_size, uint64_t offset,
-		       const char *problem, struct following *f)
+/* As judge. Zeros are room that is held; what is behind them is asked once. */
+static int judge_place(struct replay *r, uint64_t offset, const char *problem,
+		       struct following *f)
 {
+	uint64_t good_size = f->result.good_size;
 	struct bytes b = BYTES_NONE;
 	size_t i = 0;
 	int err = 0;
 
-	if (!final_size && f->place->offset > 0 &&
-	    f->result.good_size < r->size)
-		err = read_block(r, f->result.good_size, &b);
+	if (!f->final_size && f->place->offset > 0 && good_size < r->size)
+		err = read_block(r, good_size, &b);
 	while (i < b.size && !b.data[i])
 		i++;
 	return err < 0 || (b.size > 0 && i == b.size)
 		       ? err
-		       : judge(r, final_size, offset, problem, &f->result);
+		       : judge(r, f->final_size, offset, problem, &f->result);
 }
 
-static int follow_open(struct replay *r, uint64_t final_size,
-		       struct following *f)
+static int follow_open(struct replay *r, struct following *f)
 {
 	const char *problem;
-	uint64_t offset = f->place->offset;
+	uint64_t offset = f->result.good_size = f->place->offset;
 	int err;
 
-	if (r->size < offset || r->size < final_size)
+	if (r->size < offset || r->size < f->final_size)
 		return fail(ERR_wal_damaged, "%s: has %llu bytes, too few",
 			    r->reader->path, (unsigned long long)r->size);
-	if (final_size)
-		r->size = final_size;
+	if (f->final_size)
+		r->size = f->final_size;
 	err = read_records(r, follow_record, f, &f->result, &offset, &problem);
 	if (err == 0 && f->ended == 0 && problem)
-		err = judge_place(r, final_size, offset, problem, f);
+		err = judge_place(r, offset, problem, f);
 	return err == 0 ? f->ended : err;
 }
 
@@ -432,9 +431,7 @@ int wal_follow(struct volume *v, const char *name, uint64_t log_id,
 	       int (*each)(void *context, struct bytes record), void *context,
 	       struct wal_place *place)
 {
-	struct following f = {
-		each, context, place, { .good_size = place->offset }, 0
-	};
+	struct following f = { each, context, place, final_size, { 0 }, 0 };
 	struct replay r = { .log_id = log_id,
 			    .parts = BUF_INIT,
 			    .is_known = place->is_known,
@@ -447,11 +444,10 @@ int wal_follow(struct volume *v, const char *name, uint64_t log_id,
 	err = v->ops->open(v, name, &r.reader);
 	if (err == 0) {
 		r.size = r.reader->size;
-		err = follow_open(&r, final_size, &f);
+		err = follow_open(&r, &f);
 		v->ops->reader_close(r.reader);
-		place->offset = f.result.good_size;
-		place->is_known = r.is_known;
-		place->is_old = r.is_old;
+		*place = (struct wal_place){ f.result.good_size, r.is_known,
+					     r.is_old };
 	}
 	buf_release(&r.parts);
 	free(r.block);

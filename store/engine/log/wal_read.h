@@ -37,8 +37,8 @@ int wal_replay(struct volume *v, const char *name, uint64_t log_id,
 	       int (*each)(void *context, struct bytes record), void *context,
 	       struct wal_replay *result);
 
-/* How far a log was read that another process may be writing; zeroed: its start.
- */
+/* How far a log was read that another process may be writing; zeroed: to its
+ * start. */
 struct wal_place {
 	uint64_t offset;       /* of what comes next */
 	bool is_known, is_old; /* its format, and that it is 1 */
@@ -49,9 +49,10 @@ struct wal_place {
  * format that place->is_old tells, and moves *place behind it. A result of each
  * other than 0 ends that before the record, and is returned. What is not whole
  * is under way, or a torn tail, and ends it with 0; but what the log says to
- * have been durable, or has by final_size, is -ERR_wal_damaged. Of a log that is
- * written meanwhile that may be so for a moment, as its blocks are read one
- * after the other: it is to be tried again. -ENOENT; -ENOMEM; errors of reading.
+ * have been durable, or has by final_size, is -ERR_wal_damaged. Of a log that
+ * is written meanwhile that may be so for a moment, as its blocks are read one
+ * after the other: it is to be tried again. -ENOENT; -ENOMEM; errors of
+ * reading.
  */
 int wal_follow(struct volume *v, const char *name, uint64_t log_id,
 	       uint64_t final_size,
