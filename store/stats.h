@@ -62,9 +62,9 @@ struct store_stats {
 	uint64_t work_us;     /* since it began */
 	/* By imports: rows committed, bytes taken, lines refused. */
 	uint64_t import_rows, import_bytes, import_refused;
-	/* Of a store that follows (store_refresh): how old what it shows is, up to
-	 * visible_seq, and may be, and how often it was looked for; the second
-	 * is 0 of any other. */
+	/* Of a store that follows (store_refresh): how old what it shows is, up
+	 * to visible_seq, and may be, and how often it was looked for; the
+	 * second is 0 of any other. */
 	uint64_t follow_age_us, follow_staleness_us, follow_looks;
 };
 

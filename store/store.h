@@ -317,6 +317,10 @@ void store_set_quota(struct store *s, uint64_t bytes);
  * thread; it waits for the volume. */
 int store_refresh(struct store *s);
 
+/* For how long what is shown now may be told, in microseconds; UINT64_MAX of a
+ * store that does not follow. */
+uint64_t store_fresh_us(struct store *s);
+
 /* Whether what is shown is too old by now: a request begins with a refresh
  * then. Fast; false of a store that does not follow. */
 bool store_is_behind(struct store *s);

@@ -163,8 +163,8 @@ static int begin(struct fs *fs, struct dir *d, uint64_t offset)
 	if (!err)
 		err = open_listing(fs, d);
 	d->is_begun = d->is_placed = !err;
-	d->can_cache =
-		!err && fs->has_epochs && listing_can_be_cached(d->listing);
+	d->can_cache = !err && fs->has_epochs && !fs->options->follow &&
+		       listing_can_be_cached(d->listing);
 	return err;
 }
 

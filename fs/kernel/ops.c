@@ -546,7 +546,7 @@ static bool can_cache_list(struct fs *fs, struct node *node)
 	struct place place;
 	bool can;
 
-	if (!node_is_data(node) || !fs->has_epochs)
+	if (!node_is_data(node) || !fs->has_epochs || fs->options->follow)
 		return false;
 	if (node->kind == NODE_ROOT)
 		return true;
@@ -565,7 +565,7 @@ static void on_opendir(fuse_req_t req, fuse_ino_t ino,
 	struct dir *d;
 	int err;
 
-	if (fs->has_epochs && !fs->options->opendir) {
+	if (fs->has_epochs && !fs->options->opendir && !fs->options->follow) {
 		fuse_reply_err(req, ENOSYS);
 		return;
 	}

@@ -58,22 +58,26 @@ void attr_cell(struct fs *fs, uint64_t ino, const struct cell_info *info,
 	st->st_blocks = (blkcnt_t)((info->size + 511) / 512); /* stat's unit */
 }
 
-/* Of a mount that follows, what the kernel keeps may add to the age of what it
- * is given: both are a quarter of what is allowed. */
+/* Of a mount that follows, what the kernel keeps adds to the age of what it is
+ * given, and it need not hear of what is too old. */
 static double follow_timeout(const struct fs *fs)
 {
-	return fs->options->follow ? fs->options->staleness_ms / 4e3
-				   : ATTR_TIMEOUT_S;
+	double part = fs->options->staleness_ms / 4e3;
+	double left;
+
+	if (!fs->options->follow)
+		return ATTR_TIMEOUT_S;
+	left = (double)store_fresh_us(fs->store) / 1e6;
+	return left < part ? left : part;
 }
 
 double attr_longest(struct fs *fs)
 {
+	double longest =
+		fs->has_epochs ? ATTR_TIMEOUT_S : fs->options->stale_seconds;
 	double follows = follow_timeout(fs);
 
-	if (fs->has_epochs)
-		return ATTR_TIMEOUT_S;
-	return fs->options->stale_seconds < follows ? fs->options->stale_seconds
-						    : follows;
+	return longest < follows ? longest : follows;
 }
 
 double attr_timeout(struct fs *fs, const struct cell_rules *rules)
@@ -116,9 +120,6 @@ double attr_keep(struct fs *fs, struct node *node, double timeout)
 	if ((!node_is_data(node) && !at_is_moment(node)) ||
 	    node->kind == NODE_CELL)
 		return timeout;
-	/* Who has it open, or is in it, does not look it up. */
-	if (timeout > follow_timeout(fs))
-		timeout = follow_timeout(fs);
 	/* Such a mount lets the kernel check permissions, for which it would
 	 * ask again for each directory that was made to forget. */
 	if (fs->options->allow_other)

@@ -144,6 +144,16 @@ int store_refresh(struct store *s)
 	return err < 0 ? err : 0;
 }
 
+uint64_t store_fresh_us(struct store *s)
+{
+	uint64_t most = (uint64_t)s->engine->options.staleness_ms * 1000;
+	uint64_t age = engine_age_us(s->engine);
+
+	if (!s->engine->follower)
+		return UINT64_MAX;
+	return age < most ? most - age : 0;
+}
+
 bool store_is_behind(struct store *s)
 {
 	return engine_age_us(s->engine) >
@@ -161,7 +171,7 @@ void store_on_change(struct store *s, void (*changed)(void *context),
 	pthread_mutex_unlock(&s->refreshing);
 }
 
-/* As store_answerable, of what is shown: -EAGAIN if a look is needed to know. */
+/* As store_answerable, of what is shown: -EAGAIN if a look is to tell. */
 static int follow_answerable(struct store *s, bool wait)
 {
 	if (!store_is_behind(s))

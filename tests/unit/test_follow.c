@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -256,6 +257,92 @@ START_TEST(files_stay_for_readers)
 }
 END_TEST
 
+/* Rows in order by one thread, beside its store's background. */
+static atomic_bool is_over;
+
+static int write_rows(void *context)
+{
+	struct pair *p = context;
+	unsigned int i;
+
+	for (i = 0; i < 3000; i++) {
+		p->events = i;
+		commit_row(p, false, i % 10 == 3 ? LARGE : 100);
+		if (i % 700 == 300)
+			load_rows(p);
+	}
+	atomic_store(&is_over, true);
+	return 0;
+}
+
+/* What it sees goes on from look to look, without a hole. */
+static int read_rows(void *context)
+{
+	struct scan_range range = { .table = BYTES_LITERAL("t"),
+				    .start = BYTES_LITERAL("r"),
+				    .end = BYTES_LITERAL("s") };
+	unsigned int seen = 0, last;
+	struct scan *scan;
+	struct cell cell;
+
+	while (!atomic_load(&is_over) || seen == 0) {
+		must(scan_open(context, NULL, &range, &scan));
+		for (last = 0; scan_next(scan, CURSOR_ROW, &cell) == 1; last++)
+			ck_assert_uint_eq(
+				strtoul((const char *)cell.row.data + 1, NULL,
+					10),
+				last + 1);
+		scan_close(scan);
+		ck_assert_uint_ge(last, seen);
+		seen = last;
+		must(store_answerable(context, true));
+	}
+	return 0;
+}
+
+static int look_again(void *context)
+{
+	while (!atomic_load(&is_over)) {
+		must(store_refresh(context));
+		usleep(2000);
+	}
+	return 0;
+}
+
+START_TEST(readers_and_looks_beside_a_writer)
+{
+	char directory[] = "/tmp/test_follow.XXXXXX", command[64];
+	struct task writer = TASK_INIT, reader = TASK_INIT, looker = TASK_INIT;
+	struct pair beside = { .first = 1 };
+	struct store_options o;
+	struct store *s;
+
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	owner_options(&o);
+	o.background = true;
+	must(store_open(directory, &o, &beside.owner));
+	make_tables(beside.owner);
+	o.create = false;
+	o.follow = true;
+	o.background = false;
+	o.staleness_ms = 60000;
+	must(store_open(directory, &o, &s));
+	atomic_store(&is_over, false);
+	task_start(&writer, true, write_rows, &beside);
+	task_start(&reader, true, read_rows, s);
+	task_start(&looker, true, look_again, s);
+	must(task_wait(&writer));
+	must(task_wait(&reader));
+	must(task_wait(&looker));
+	look(&beside, s);
+	ck_assert_uint_eq(beside.seen, beside.last);
+	must(store_close(s));
+	must(store_close(beside.owner));
+	snprintf(command, sizeof(command), "rm -r %s", directory);
+	ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
 START_TEST(what_is_no_store_is_told)
 {
 	struct store_options o;
@@ -353,8 +440,9 @@ int main(void)
 				 nothing_is_changed_through_it,
 				 what_is_too_old_is_not_told,
 				 files_stay_for_readers,
+				 readers_and_looks_beside_a_writer,
 				 what_is_no_store_is_told,
 				 the_owner_goes_on_meanwhile };
 
-	return run_suite("follow", set_up, tear_down, tests, 8);
+	return run_suite("follow", set_up, tear_down, tests, 9);
 }
