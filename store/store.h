@@ -186,12 +186,16 @@ int store_scratch_admit(struct store *s, uint64_t size);
  * when all of it was read; that something was committed may be told by itself.
  * 0; -ESTALE of a store that another has. While it cannot be known whether
  * another has it this waits, or is -EAGAIN without wait, until it has not been
- * known for lease_wait_ms, whoever asked first; then it is -ESTALE, too. Fast
- * where there is nothing to ask: of a directory. From any thread. */
+ * known for lease_wait_ms, whoever asked first; then it is -ESTALE, too. Of a
+ * store that follows, what is too old is looked for once, and is -EAGAIN
+ * without wait, else -ESTALE if that is in vain. Fast where there is nothing to
+ * ask: of a directory. From any thread. */
 int store_answerable(struct store *s, bool wait);
 
 /* Milliseconds for which others may give such an answer again without asking:
- * UINT64_MAX where that is for ever. Fast; from any thread. */
+ * what the volume's lease leaves, or of a store that follows what its staleness
+ * does, and no longer than to its next look. UINT64_MAX where that is for ever.
+ * Fast; from any thread. */
 uint64_t store_answer_left(struct store *s);
 
 /* Whether a commit, with sync or without, waits for more than memory before it
@@ -316,10 +320,6 @@ void store_set_quota(struct store *s, uint64_t bytes);
  * is shown on until it is too old. 0 of a store that does not follow. From any
  * thread; it waits for the volume. */
 int store_refresh(struct store *s);
-
-/* For how long what is shown now may be told, in microseconds; UINT64_MAX of a
- * store that does not follow. */
-uint64_t store_fresh_us(struct store *s);
 
 /* Whether what is shown is too old by now: a request begins with a refresh
  * then. Fast; false of a store that does not follow. */

@@ -58,26 +58,9 @@ void attr_cell(struct fs *fs, uint64_t ino, const struct cell_info *info,
 	st->st_blocks = (blkcnt_t)((info->size + 511) / 512); /* stat's unit */
 }
 
-/* Of a mount that follows, what the kernel keeps adds to the age of what it is
- * given, and it need not hear of what is too old. */
-static double follow_timeout(const struct fs *fs)
-{
-	double part = fs->options->staleness_ms / 4e3;
-	double left;
-
-	if (!fs->options->follow)
-		return ATTR_TIMEOUT_S;
-	left = (double)store_fresh_us(fs->store) / 1e6;
-	return left < part ? left : part;
-}
-
 double attr_longest(struct fs *fs)
 {
-	double longest =
-		fs->has_epochs ? ATTR_TIMEOUT_S : fs->options->stale_seconds;
-	double follows = follow_timeout(fs);
-
-	return longest < follows ? longest : follows;
+	return fs->has_epochs ? ATTR_TIMEOUT_S : fs->options->stale_seconds;
 }
 
 double attr_timeout(struct fs *fs, const struct cell_rules *rules)

@@ -34,6 +34,10 @@
 #define SCHEMA_IDS_FAMILY BYTES_LITERAL("ids")
 #define SCHEMA_ATTRIBUTES_FAMILY BYTES_LITERAL("attributes")
 
+/* What a follower shows is looked for so many times in the time that it may be
+ * old. */
+#define STORE_LOOKS 4
+
 /*
  * Locks, in the order in which they are taken: looking, writing, refreshing,
  * schema_lock, those of the engine. Readers take none of the first four but for
@@ -65,9 +69,10 @@ struct store {
 	_Atomic(struct schema *) schema; /* referenced; never NULL once open */
 
 	/* Of a store that follows: one look at a time, which may wait for the
-	 * volume. It guards behind; changed is the schema_lock's, too. */
+	 * volume. It guards the next three. */
 	pthread_mutex_t refreshing;
-	bool behind;                    /* it was told that it is */
+	bool is_late;                   /* what is shown is too old, and was
+					   told to be */
 	void (*changed)(void *context); /* NULL: nobody is told */
 	void *changed_context;
 	_Atomic uint64_t look_count;
@@ -90,7 +95,7 @@ struct store {
 	uint32_t next_table_id; /* greater than any used; protected by
 				   writing */
 	/* Since when it is not known who has the lease, 0: it is; and when that
-	 * was seen last. By a clock of store_answerable's. */
+	 * was seen last. By clock_steady. */
 	_Atomic uint64_t unsure_ms, unsure_seen_ms;
 	struct silence *silence; /* owned, or NULL */
 };

@@ -1,7 +1,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "store/base/coding.h"
@@ -9,7 +8,6 @@
 #include "store/engine/core/position.h"
 #include "store/engine/core/space.h"
 #include "store/engine/core/trouble.h"
-#include "store/engine/follow/follow.h"
 #include "store/engine/large/large.h"
 #include "store/engine/read/moment.h"
 #include "store/engine/read/statistics.h"
@@ -95,95 +93,6 @@ static void background_wake(void *context)
 	bg_wake(s->bg);
 }
 
-/* What is shown may be so old; it is looked for so many times as often. */
-#define LOOKS 4
-
-static void tell_changed(struct store *s)
-{
-	void (*changed)(void *context);
-	void *context;
-
-	pthread_mutex_lock(&s->schema_lock);
-	changed = s->changed;
-	context = s->changed_context;
-	pthread_mutex_unlock(&s->schema_lock);
-	if (changed)
-		changed(context);
-}
-
-/* One look, and what it found: 1 if that is something new. Needs refreshing. */
-static int refresh(struct store *s)
-{
-	struct engine_snapshot *fresh;
-	bool schema;
-	int err = follow_look(s->engine, &fresh, &schema);
-
-	if (err <= 0)
-		return err;
-	err = schema ? schema_follow(s, fresh)
-		     : follow_publish(s->engine, fresh, NULL);
-	return err < 0 ? err : 1;
-}
-
-int store_refresh(struct store *s)
-{
-	bool told;
-	int err;
-
-	if (!s->engine->follower)
-		return 0;
-	pthread_mutex_lock(&s->refreshing);
-	err = refresh(s);
-	/* What others keep of it ends when it is too old, once. */
-	told = err < 0 && !s->behind && store_is_behind(s);
-	s->behind = err < 0 && (s->behind || told);
-	atomic_fetch_add(&s->look_count, 1);
-	if (err > 0 || told)
-		tell_changed(s);
-	pthread_mutex_unlock(&s->refreshing);
-	return err < 0 ? err : 0;
-}
-
-uint64_t store_fresh_us(struct store *s)
-{
-	uint64_t most = (uint64_t)s->engine->options.staleness_ms * 1000;
-	uint64_t age = engine_age_us(s->engine);
-
-	if (!s->engine->follower)
-		return UINT64_MAX;
-	return age < most ? most - age : 0;
-}
-
-bool store_is_behind(struct store *s)
-{
-	return engine_age_us(s->engine) >
-	       (uint64_t)s->engine->options.staleness_ms * 1000;
-}
-
-void store_on_change(struct store *s, void (*changed)(void *context),
-		     void *context)
-{
-	pthread_mutex_lock(&s->refreshing);
-	pthread_mutex_lock(&s->schema_lock);
-	s->changed = changed;
-	s->changed_context = context;
-	pthread_mutex_unlock(&s->schema_lock);
-	pthread_mutex_unlock(&s->refreshing);
-}
-
-/* As store_answerable, of what is shown: -EAGAIN if a look is to tell. */
-static int follow_answerable(struct store *s, bool wait)
-{
-	if (!store_is_behind(s))
-		return 0;
-	if (!wait)
-		return -EAGAIN;
-	/* Another thread may have done it meanwhile. */
-	if (store_refresh(s) < 0)
-		err_clear();
-	return engine_fresh(s->engine);
-}
-
 /* For bg_start; there is nothing but looks. */
 static int no_step(void *context)
 {
@@ -200,7 +109,7 @@ static void look_tick(void *context)
 
 static int follow_start(struct store *s, const struct store_options *o)
 {
-	unsigned int interval_ms = o->staleness_ms / LOOKS;
+	unsigned int interval_ms = o->staleness_ms / STORE_LOOKS;
 
 	if (!o->background)
 		return 0;
@@ -458,55 +367,6 @@ void store_scratch_end(struct store *s, int fd)
 int store_scratch_admit(struct store *s, uint64_t size)
 {
 	return engine_admit_data(s->engine, size);
-}
-
-/* How often it is asked again. */
-#define ANSWER_PAUSE_MS 5
-
-/* Whether it is worth waiting, of who cannot know who has the lease. It is the
- * same wait for all, so that nobody waits twice in a row. What was seen long
- * ago may have passed meanwhile. */
-static bool is_patient(struct store *s)
-{
-	uint64_t now = clock_now(&clock_steady) / 1000;
-	uint64_t since = atomic_load(&s->unsure_ms);
-	int64_t unseen =
-		(int64_t)(now - atomic_exchange(&s->unsure_seen_ms, now));
-
-	if (since == 0 || unseen > (int64_t)s->lease_wait_ms) {
-		atomic_store(&s->unsure_ms, now);
-		return true;
-	}
-	return now - since < s->lease_wait_ms;
-}
-
-int store_answerable(struct store *s, bool wait)
-{
-	const struct timespec pause = { 0, ANSWER_PAUSE_MS * 1000000L };
-	struct volume *v = s->volume;
-	int err;
-
-	if (s->engine->follower)
-		return follow_answerable(s, wait);
-	err = v->ops->lease_check(v);
-	while (err == -EAGAIN && is_patient(s)) {
-		if (!wait)
-			return err;
-		nanosleep(&pause, NULL);
-		err = v->ops->lease_check(v);
-	}
-	if (err != -EAGAIN && atomic_load(&s->unsure_ms))
-		atomic_store(&s->unsure_ms, 0);
-	return err < 0 ? fail(ESTALE,
-			      "%s: it is not known whether what was read is "
-			      "still so: %s",
-			      v->path, err_text(err))
-		       : 0;
-}
-
-uint64_t store_answer_left(struct store *s)
-{
-	return s->volume->ops->lease_left(s->volume);
 }
 
 /* Still the store's to close. */

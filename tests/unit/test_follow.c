@@ -159,6 +159,7 @@ START_TEST(nothing_is_changed_through_it)
 	store_stats(follower, &stats);
 	ck_assert_uint_eq(stats.follow_staleness_us, 2000000);
 	ck_assert_uint_lt(stats.follow_age_us, 2000000);
+	ck_assert_uint_gt(store_answer_left(follower), 0);
 	look(&pair, follower);
 	volume_mem_hook(volume, NULL, NULL);
 	ck_assert_uint_eq(pair.seen, 1);
@@ -181,12 +182,14 @@ START_TEST(what_is_too_old_is_not_told)
 	o.staleness_ms = 50;
 	must(store_open_volume(v, &o, &s));
 	must(store_answerable(s, true));
+	ck_assert_uint_le(store_answer_left(s), 50 / STORE_LOOKS);
 	/* It cannot be read any more. */
 	root = volume_mem_file(volume, "root");
 	kept = root.data[9];
 	((uint8_t *)root.data)[9] ^= 1;
 	usleep(60000);
 	ck_assert(store_is_behind(s));
+	ck_assert_uint_eq(store_answer_left(s), 0);
 	ck_assert_int_eq(store_answerable(s, false), -EAGAIN);
 	ck_assert_int_eq(store_answerable(s, true), -ESTALE);
 	ck_assert_ptr_nonnull(strstr(err_detail(), "staleness=50ms"));

@@ -66,7 +66,7 @@ struct unused_file {
 	uint64_t id;
 	uint64_t size;      /* bytes */
 	const char *suffix; /* "sst" or "blob" */
-	uint64_t since_us;  /* by view_clock */
+	uint64_t since_us;  /* by clock_steady */
 };
 
 /* A moment that someone reads at: it keeps merges from dropping what is seen.
@@ -78,7 +78,7 @@ struct engine_snapshot {
 	struct memtable *pending; /* on top of what is written; or NULL */
 	struct engine_view *view; /* a follower's, referenced; NULL: none */
 	uint64_t as_of_us;        /* of one that is not shown yet, by
-				     view_clock */
+				     clock_steady */
 	struct engine_snapshot *older, *newer; /* protected by lock */
 	bool past; /* of a moment, which history keeps, and not merges; in the
 		      list e->past */
@@ -111,7 +111,7 @@ struct engine {
 	/* Of who follows what another process writes; see follow/follow.h. */
 	struct follower *follower; /* owned; NULL: it does not follow */
 	_Atomic uint64_t as_of_us; /* when the last look began that found all;
-				      by view_clock */
+				      by clock_steady */
 
 	struct gaps gaps;
 	struct rests rests;

@@ -1,6 +1,5 @@
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "store/base/err.h"
 #include "store/engine/core/state.h"
@@ -43,25 +42,28 @@ void view_put(struct engine_view *v)
 	free(v);
 }
 
-uint64_t view_clock(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
 uint64_t engine_age_us(struct engine *e)
 {
-	return e->follower ? view_clock() - atomic_load(&e->as_of_us) : 0;
+	return e->follower
+		       ? clock_now(&clock_steady) - atomic_load(&e->as_of_us)
+		       : 0;
+}
+
+uint64_t engine_fresh_us(struct engine *e)
+{
+	uint64_t most = (uint64_t)e->options.staleness_ms * 1000;
+	uint64_t age = engine_age_us(e);
+
+	if (!e->follower)
+		return UINT64_MAX;
+	return age < most ? most - age : 0;
 }
 
 int engine_fresh(struct engine *e)
 {
-	uint64_t age = engine_age_us(e);
 	char why[sizeof(e->trouble_text)];
 
-	if (age <= (uint64_t)e->options.staleness_ms * 1000)
+	if (engine_fresh_us(e) > 0)
 		return 0;
 	pthread_mutex_lock(&e->lock);
 	snprintf(why, sizeof(why), "%s", e->trouble_text);
@@ -70,7 +72,7 @@ int engine_fresh(struct engine *e)
 		ESTALE,
 		"%s: what is known of it is %llu ms old, and staleness=%ums "
 		"allows no more: %s",
-		e->volume->path, (unsigned long long)age / 1000,
+		e->volume->path, (unsigned long long)engine_age_us(e) / 1000,
 		e->options.staleness_ms,
 		*why ? why : "it has not been looked at since");
 }

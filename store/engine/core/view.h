@@ -30,14 +30,15 @@ struct engine_view *view_get(struct engine_view *v);
 /* NULL is allowed. */
 void view_put(struct engine_view *v);
 
-/* By a clock that also goes while the machine sleeps; microseconds. */
-uint64_t view_clock(void);
-
 /* How old what e shows is, in microseconds: since the last look at the store
  * that found all there was by then began. 0 if it does not follow. */
 uint64_t engine_age_us(struct engine *e);
 
-/* Whether that is no more than it may be: 0, or -ESTALE with the reason. Takes
+/* For how long that may be told, in microseconds: 0 if it is too old already,
+ * UINT64_MAX if it does not follow. */
+uint64_t engine_fresh_us(struct engine *e);
+
+/* Whether it may be told now: 0, or -ESTALE with the reason. Takes
  * lock only then. 0 if it does not follow. */
 int engine_fresh(struct engine *e);
 

@@ -217,7 +217,7 @@ static bool is_shown(const struct follower *f)
 int follow_look(struct engine *e, struct engine_snapshot **fresh, bool *schema)
 {
 	struct follower *f = e->follower;
-	uint64_t start_us = view_clock();
+	uint64_t start_us = clock_now(&clock_steady);
 	int err = look(f);
 
 	*fresh = NULL;

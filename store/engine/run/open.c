@@ -82,7 +82,8 @@ static void note_unused(struct engine *e, const struct unused_file *file)
 	/* Without memory the file stays until the next open removes it. */
 	if (e->unused_count < e->unused_capacity) {
 		e->unused[e->unused_count] = *file;
-		e->unused[e->unused_count++].since_us = view_clock();
+		e->unused[e->unused_count++].since_us =
+			clock_now(&clock_steady);
 	}
 	pthread_mutex_unlock(&e->lock);
 	engine_wake(e);

@@ -124,7 +124,7 @@ static struct unused_file take_unused(struct engine *e, bool now)
 		return file;
 	if (grace_us == 0 || now)
 		return e->unused[--e->unused_count];
-	if (view_clock() - e->unused[0].since_us < grace_us)
+	if (clock_now(&clock_steady) - e->unused[0].since_us < grace_us)
 		return file;
 	file = e->unused[0];
 	e->unused_count--;
