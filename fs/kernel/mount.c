@@ -402,15 +402,27 @@ static void log_beside(void *context, const char *line)
 	fs_log_error(context, NULL, NULL, fail(ECONNREFUSED, "%s", line));
 }
 
-/* Starts the server that was asked for beside the mount, if one was. */
+/* Begins with what changes beside the kernel: of a mount that follows what is
+ * found, and the server, if one was asked for. Once it is mounted, as what the
+ * kernel keeps ends with that. */
 static int start_beside(struct fs *fs)
 {
 	const struct mount_options *o = fs->options;
 	const struct mount_beside beside = { fs, changed_beside, log_beside };
+	int err = 0;
 
-	return o->serve
-		       ? o->server_start(o->server, fs->store, o->sync, &beside)
-		       : 0;
+	if (o->serve)
+		err = o->server_start(o->server, fs->store, o->sync, &beside);
+	if (!err)
+		store_on_change(fs->store, changed_beside, fs);
+	return err;
+}
+
+static void stop_beside(struct fs *fs)
+{
+	store_on_change(fs->store, NULL, NULL);
+	if (fs->options->serve)
+		fs->options->server_stop(fs->options->server);
 }
 
 /* Mounts the session, serves it until it ends, and unmounts it. What is open is
@@ -437,8 +449,7 @@ static int serve_session(struct fs *fs, const sigset_t *ending,
 		   mount_point);
 	err = loop_serve(fs->session, ending, &fs->metrics, tick, fs);
 	stop_metrics(fs);
-	if (fs->options->serve)
-		fs->options->server_stop(fs->options->server);
+	stop_beside(fs);
 	/* Requests may have started these. */
 	prune_stop(fs);
 	failed = imports_stop(fs->imports);
@@ -489,7 +500,6 @@ static int serve(const struct mount_options *o, const char *store_path,
 	if (err)
 		goto close_store;
 	store_on_wait(store, about_to_wait, &fs);
-	store_on_change(store, changed_beside, &fs);
 	/* Closed by tell_ready, or with the process. */
 	fs.ready_fd = ready_fd;
 	/* A full disk takes them later. */
@@ -512,7 +522,6 @@ static int serve(const struct mount_options *o, const char *store_path,
 		metrics_file_close(figures);
 	}
 	store_on_wait(store, NULL, NULL);
-	store_on_change(store, NULL, NULL);
 	fs_release(&fs);
 close_store:
 	heap_unwatch(heap);
