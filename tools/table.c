@@ -17,6 +17,7 @@
 #include "tools/data/set.h"
 #include "tools/help.h"
 #include "tools/mount/mount.h"
+#include "tools/mount/mount_help.h"
 #include "tools/mount/mounts.h"
 #include "tools/mount/umount.h"
 #include "tools/past/diff.h"
@@ -31,10 +32,10 @@
 
 /*
  * The verbs by name, in the order in which help lists them. What help says of
- * each stands here, and comes from here to the manual page (tools/package/man)
- * and to completion, which offers what tools/words.h reads off usage and help;
- * the table in tools/README.md names them, too. Words are cbt's where cbt has
- * the verb.
+ * each stands here, but for mount's options (mount_help.h), and comes from here
+ * to the manual page (tools/package/man) and to completion, which offers what
+ * tools/words.h reads off usage and help; the table in tools/README.md names
+ * them, too. Words are cbt's where cbt has the verb.
  *
  * Each: name, flags (enum verb_flags), usage, summary, help, function. Help
  * lines end with a newline and have 70 columns at most. One that begins with
@@ -408,46 +409,7 @@ const struct verb verbs[] = {
 	  verb_metrics },
 	{ "mount", VERB_NO_STORE | VERB_OUTSIDE,
 	  "mount [-f] [-o <options>] [<store>] <dir>",
-	  "Show the store as files",
-	  "  -f                Serve in the foreground\n"
-	  "  -o follow         Only read, beside who writes the store\n"
-	  "  -o staleness=<t>  What it shows is no older (2s)\n"
-	  "  -o reader-grace=<t>  Files that go stay so long for those (0)\n"
-	  "  -o stale=<s>      Kernels before 6.16: names may be old by (1)\n"
-	  "  -o commit=<s>     Durable at least so often, in seconds (1)\n"
-	  "  -o sync           Every close is durable\n"
-	  "  -o gc=<policy>    Of families that mkdir makes (maxversions=10)\n"
-	  "  -o strictschema   mkdir makes no families\n"
-	  "  -o quiet          Ignore chmod and chown\n"
-	  "  -o showctl        List the control files\n"
-	  "  -o xattr          Answer for user.tabletfs.* attributes\n"
-	  "  -o opendir        Be asked for each directory that is opened\n"
-	  "  -o quota=<bytes>  Refuse to grow beyond; 0 is no quota\n"
-	  "  -o memory=<bytes> For memtables and cache together (144M)\n"
-	  "  -o export-max=<bytes>  Of a file .scan/.../export.csv (4G)\n"
-	  "  -o log=<level>    What LOG tells: off, errors, events, all\n"
-	  "  -o log-to=stderr  With -f: that goes there, too, for journald\n"
-	  "  -o slow=<time>    LOG tells what takes so long; 0: none (100ms)\n"
-	  "  -o metrics-file=<path>  Figures for Prometheus, each 10 s, for\n"
-	  "                    node_exporter's textfiles: <name>.prom\n"
-	  "  -o delimiter=<c>  Of segments of row keys in .scan (#)\n"
-	  "  -o serve=<address>  Serve Bigtable's clients there, too, as\n"
-	  "                    listen= of serve says, for who mounts it;\n"
-	  "                    once, and on this machine\n"
-	  "  -o allow_other    Not only for who mounts it\n"
-	  "  -o uid=<user>     Who owns it instead of who mounts it, as a\n"
-	  "                    service with allow_other\n"
-	  "  -o gid=<group>    Its group\n"
-	  "  -o umask=<mode>   What none of them may, instead of 022\n"
-	  "  -o ro             To be read: nothing of the store is changed,\n"
-	  "                    and others may read it, too\n"
-	  "  -o noexec         As of other filesystems\n"
-	  "  -o noatime        The same; exec, atime, rw, async undo these\n"
-	  "\n"
-	  "  The store directory is made if it is missing.\n"
-	  "\n"
-	  "    Example: tabletfs mount /var/lib/mystore /mnt/tables\n",
-	  verb_mount },
+	  "Show the store as files", MOUNT_HELP, verb_mount },
 	{ "mounts", VERB_NO_STORE | VERB_OUTSIDE, "mounts",
 	  "List what is mounted here",
 	  "A line for each mount that this process sees, of any store, bind\n"
