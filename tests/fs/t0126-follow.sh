@@ -47,6 +47,9 @@ check "a change is seen" shows two 2 cat "$f1/t/row/f/q"
 check "by the other, too" shows two 1 cat "$f2/t/row/f/q"
 check "the age is told" [ "$(figure "$f2" follow_age_us)" -lt 400000 ]
 check "and the sequence" [ "$(figure "$f2" follow_sequence)" -gt 3 ]
+same "mounts names their daemons" "$(pid_at "$f1") $(pid_at "$f2")" \
+	"$("$TABLETFS" mounts | awk -F'\t' -v a="$f1" -v b="$f2" \
+		'$2 == a { x = $3 } $2 == b { print x, $3 }')"
 ls "$f1/t/row/f" >/dev/null
 echo 1 >"$m/t/row/f/new"
 check "a name that comes" shows "new q" 2 sh -c "cd $f1/t/row/f && echo *"

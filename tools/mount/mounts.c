@@ -142,11 +142,36 @@ __attribute__((format(printf, 2, 3))) static void note(struct answer *a,
 	va_end(args);
 }
 
+/* The daemon of a mount that follows what is at its store's path by now, as it
+ * says itself: no file of the store tells of it. 0 if it is none. */
+static int follower_pid(const struct mount_entry *m)
+{
+	struct served served;
+	int pid = 0;
+
+	if (served_at(m->store, m->place, &served) != 1)
+		return 0;
+	if (served.follows && served_is_of(&served, m->store))
+		pid = served_pid(m->place);
+	served_release(&served);
+	return pid;
+}
+
+/* The daemon of a mount that is in no line, with m's store; 0 if there is
+ * none. got: as of volume_holder. */
+static int reader_pid(const struct mount_entry *m, int got)
+{
+	int pid = got == 1 ? served_pid(m->place) : 0;
+
+	return pid > 0 && holds(pid, m->store) ? pid : follower_pid(m);
+}
+
 /*
  * In the child. A line "pid N, mounted at PLACE", which is what
  * fs/kernel/mount.c writes, is about m only if the two agree on the place: a
  * daemon that died leaves a mount behind, while its store may be mounted again
- * elsewhere. A daemon that only reads leaves no line, so it is asked itself.
+ * elsewhere. A daemon that only reads or follows leaves no line, so it is asked
+ * itself.
  */
 static void ask(const struct mount_list *list, const struct mount_entry *m,
 		struct answer *a)
@@ -166,8 +191,7 @@ static void ask(const struct mount_list *list, const struct mount_entry *m,
 	else if (is_dead(m))
 		note(a, "its daemon is gone; fusermount3 -u '%s' removes it",
 		     m->place);
-	else if (got == 1 && (pid = served_pid(m->place)) > 0 &&
-		 holds(pid, m->store) && start_time(pid, &a->since))
+	else if ((pid = reader_pid(m, got)) > 0 && start_time(pid, &a->since))
 		a->pid = pid;
 	else if (err < 0 && (pid = served_pid(m->place)) > 0)
 		note(a, "%s; pid %d still serves it here", verb_error_text(err),
