@@ -241,10 +241,13 @@ static bool holds_at(const char *directory, const char *place)
 	return here;
 }
 
-/* The same of a mount that follows, which is asked for where its store is. */
-static int run_following(struct verb_call *c, const char *place,
+/* As run_on_store, of a mount that follows what is written in directory: reads
+ * there, beside who writes, too. */
+static int run_following(struct verb_call *c, const struct served *served,
 			 const char *directory, unsigned int flags)
 {
+	const char *place = (const char *)served->place.data;
+
 	if (!(flags & VERB_READS))
 		return failed(c, verb_wrong(c,
 					    "%s follows %s, which another "
@@ -252,6 +255,12 @@ static int run_following(struct verb_call *c, const char *place,
 					    "nothing (%s): run this where that "
 					    "is mounted or served",
 					    place, directory, strerror(EROFS)));
+	if (!served_is_of(served, directory))
+		return failed(c, verb_wrong(c,
+					    "%s follows a store that is not at "
+					    "%s any more, or cannot be looked "
+					    "at there: mount it again",
+					    place, directory));
 	return run_on_store(c, directory, flags | FOLLOWS);
 }
 
@@ -269,7 +278,7 @@ static int run_at(struct verb_call *c, const char *place, unsigned int flags)
 	int status;
 
 	if (is_there && served.follows)
-		status = run_following(c, place, mounted, flags);
+		status = run_following(c, &served, mounted, flags);
 	else if (is_there && (is_closed || !served_is_of(&served, mounted)))
 		status = through_mount(c, &served);
 	else

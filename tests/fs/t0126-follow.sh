@@ -70,6 +70,15 @@ errno EROFS mkdir "$f1/u"
 status 1 "a command that writes" "$TABLETFS" -store "$f1" set t row f:q=1
 told "follows $store"
 same "a command that reads" 1 "$("$TABLETFS" -store "$f1" count t)"
+same "all of them" "no problem found" "$("$TABLETFS" -store "$f1" check)"
+mkdir "$work/other"
+"$TABLETFS" create "$work/other/store"
+mv "$store" "$work/moved" && mv "$work/other/store" "$store"
+status 1 "a command where another store is by now" \
+	"$TABLETFS" -store "$f1" count t
+told "not at $store any more"
+mv "$store" "$work/other/store" && mv "$work/moved" "$store"
+check "and it is shown again" shows three 3 cat "$f1/t/row/f/q"
 
 # Rows in order, in commits of two rows each, with times; an import and merges
 # beside. At each look a prefix, no older than is allowed.
