@@ -167,7 +167,9 @@ static int look(struct follower *f)
 			   "there; see tabletfs check",
 			   f->e->volume->path,
 			   (unsigned long long)f->written_seq);
-	/* A file that is missing has a name for itself. */
+	/* Nobody asks why it was begun anew. */
+	if (err == 0 && tries > 1)
+		err_clear();
 	return err;
 }
 
@@ -219,21 +221,20 @@ int follow_look(struct engine *e, struct engine_snapshot **fresh, bool *schema)
 	struct follower *f = e->follower;
 	uint64_t start_us = clock_now(&clock_steady);
 	int err = look(f);
+	bool shown = err == 0 && is_shown(f);
 
 	*fresh = NULL;
 	*schema = f->schema;
-	if (err == 0 && is_shown(f)) {
-		atomic_store(&e->as_of_us, start_us);
-		return 0;
-	}
-	if (err == 0)
+	if (err == 0 && !shown)
 		err = make_fresh(f, fresh);
-	if (err < 0) {
-		tell(e, err);
+	tell(e, err);
+	if (err < 0)
 		return err;
-	}
-	(*fresh)->as_of_us = start_us;
-	return 1;
+	if (shown)
+		atomic_store(&e->as_of_us, start_us);
+	else
+		(*fresh)->as_of_us = start_us;
+	return shown ? 0 : 1;
 }
 
 /* What other parts of the engine ask of the manifest. */
