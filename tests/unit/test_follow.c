@@ -439,6 +439,33 @@ START_TEST(the_owner_goes_on_meanwhile)
 }
 END_TEST
 
+/* What the owner has in one memtable takes more of the follower's than it may
+ * have of one size. */
+START_TEST(the_owner_has_more_memory)
+{
+	struct store_options o;
+	struct store *small;
+	unsigned int i;
+
+	store_close(pair.owner);
+	owner_options(&o);
+	o.memtable_size = 16 << 20;
+	must(store_open_volume(other_volume(), &o, &pair.owner));
+	owner_options(&o);
+	o.create = false;
+	o.follow = true;
+	o.memtable_size = 64 << 10;
+	must(store_open_volume(other_volume(), &o, &small));
+	for (i = 1; i <= 3000; i++) {
+		commit_row(&pair, false, 1000);
+		if (i % 500 == 0)
+			look(&pair, small);
+	}
+	ck_assert_uint_eq(pair.seen, pair.last);
+	store_close(small);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *tests[] = { each_change_leaves_a_prefix,
@@ -449,7 +476,8 @@ int main(void)
 				 files_stay_for_readers,
 				 readers_and_looks_beside_a_writer,
 				 what_is_no_store_is_told,
-				 the_owner_goes_on_meanwhile };
+				 the_owner_goes_on_meanwhile,
+				 the_owner_has_more_memory };
 
-	return run_suite("follow", set_up, tear_down, tests, 9);
+	return run_suite("follow", set_up, tear_down, tests, 10);
 }

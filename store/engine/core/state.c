@@ -6,6 +6,9 @@
 #include "store/engine/core/state.h"
 #include "store/engine/core/trouble.h"
 
+/* Bytes; of an arena, which takes memory only as it is used. */
+#define UNFLUSHED_SIZE_MAX ((size_t)1 << 30)
+
 /* What all parts of the engine do to its state. */
 
 uint64_t engine_new_id(void *context)
@@ -106,6 +109,15 @@ void engine_remove(struct engine *e, uint64_t id, const char *suffix)
 		atomic_fetch_add(&e->stuck_count, 1);
 		fail(EIO, "%s", detail);
 	}
+}
+
+size_t engine_unflushed_size(const struct engine *e, size_t count)
+{
+	size_t size = e->options.memtable_size, i;
+
+	for (i = 0; i < count && size < UNFLUSHED_SIZE_MAX; i++)
+		size *= 2;
+	return size < UNFLUSHED_SIZE_MAX ? size : UNFLUSHED_SIZE_MAX;
 }
 
 uint64_t engine_gc_time(struct engine *e)

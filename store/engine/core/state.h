@@ -263,6 +263,10 @@ struct version *engine_version(struct engine *e);
 /* An id that no file has; engine is a struct engine. Takes edits. */
 uint64_t engine_new_id(void *engine);
 
+/* The size of a memtable that comes after so many in an engine that only reads,
+ * and so flushes none: as that of one, twice as large each time. */
+size_t engine_unflushed_size(const struct engine *e, size_t count);
+
 /* The time that GC goes by now, in us; it never goes back, whatever the clock
  * does. Needs lock. */
 uint64_t engine_gc_time(struct engine *e);

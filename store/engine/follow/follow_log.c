@@ -39,7 +39,7 @@ void follow_logs_anew(struct follower *f)
 /* A memtable that holds at least batch, which may be NULL. */
 static int begin_table(struct follower *f, const struct batch *batch)
 {
-	size_t size = f->e->options.memtable_size;
+	size_t size = engine_unflushed_size(f->e, f->table_count);
 	size_t need = batch ? memtable_need(batch) : 0;
 	int err;
 

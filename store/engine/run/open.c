@@ -102,9 +102,6 @@ static void blob_unused(struct file_owner *owner, uint64_t id, uint64_t size)
 		    &(struct unused_file){ id, size, "blob", 0 });
 }
 
-/* How far memtables grow that hold the log of a store opened for reading. */
-#define ARENA_GROWN_MAX ((size_t)1 << 30)
-
 /* What replaying the logs finds. */
 struct recovery {
 	struct engine *e;
@@ -229,14 +226,13 @@ static int room_of_orphans(struct engine *e)
  */
 static int next_memtable(struct engine *e, const struct batch *batch)
 {
-	size_t size = e->options.memtable_size, need = memtable_need(batch);
+	size_t need = memtable_need(batch);
+	size_t size = e->options.read_only
+			      ? engine_unflushed_size(e, e->immutable_count)
+			      : e->options.memtable_size;
 	struct memtable *fresh;
 	int err;
 
-	if (e->options.read_only && size < ARENA_GROWN_MAX)
-		size <<= e->immutable_count;
-	if (e->options.read_only && size > ARENA_GROWN_MAX)
-		size = ARENA_GROWN_MAX;
 	if (size < need)
 		size = need;
 	if (size > UINT32_MAX)
