@@ -64,12 +64,15 @@ int verb_help(struct verb_call *c)
 		return verb_usage(c);
 	if (c->argc == 2)
 		return print_one(c, c->argv[1]);
-	fputs("Usage: tabletfs [-store <dir>] <command> ...\n"
+	fputs("Usage: tabletfs [-store <dir>] [-follow] <command> ...\n"
 	      "  -store <dir>\n"
 	      "    \tThe store, or where it is mounted; TABLETFS_STORE if not\n"
 	      "    \tgiven. A store that is mounted is reached through its\n"
 	      "    \tmount. cbt's -project, -instance, -creds and the like\n"
-	      "    \tare taken and mean nothing.\n\n",
+	      "    \tare taken and mean nothing.\n"
+	      "  -follow\n"
+	      "    \tOnly read, beside who writes the store: on another\n"
+	      "    \tmachine, or in the same pool\n\n",
 	      c->out);
 	for (v = verbs; v->name; v++)
 		if (!(v->flags & VERB_INNER))

@@ -30,6 +30,7 @@
  *   no store is needed   here
  *   the store is free    here, with the store open and no background thread
  *   it is only read      here, if the verb only reads, too
+ *   -follow was said     here, beside who writes it
  *   it is mounted        in its daemon, to which remote_run brings the words;
  *     or served          here, with its help, if the verb names a path
  *   it is otherwise used after that, if it ends soon
@@ -48,8 +49,8 @@ static const char *const value_flags[] = {
 };
 
 /* Takes -FLAG VALUE, -FLAG=VALUE, --FLAG VALUE off the front, the last of which
- * counts; returns the store, else TABLETFS_STORE, or NULL. */
-static const char *take_flags(int *argc, char ***argv)
+ * counts, and -follow; returns the store, else TABLETFS_STORE, or NULL. */
+static const char *take_flags(int *argc, char ***argv, bool *follow)
 {
 	const char *store = getenv("TABLETFS_STORE");
 
@@ -59,6 +60,12 @@ static const char *take_flags(int *argc, char ***argv)
 		size_t size = strcspn(word, "="), i = 0;
 		int taken = word[size] ? 1 : 2;
 
+		if (!strcmp(word, "follow")) {
+			*follow = true;
+			++*argv;
+			--*argc;
+			continue;
+		}
 		while (value_flags[i] && (strlen(value_flags[i]) != size ||
 					  strncmp(value_flags[i], word, size)))
 			i++;
@@ -241,6 +248,17 @@ static bool holds_at(const char *directory, const char *place)
 	return here;
 }
 
+/* What may only read a store was asked for more. */
+static int changes_nothing(struct verb_call *c, const char *what,
+			   const char *directory)
+{
+	return failed(c, verb_wrong(c,
+				    "%s follows %s, which another process "
+				    "writes, and changes nothing (%s): run "
+				    "this where that is mounted or served",
+				    what, directory, strerror(EROFS)));
+}
+
 /* As run_on_store, of a mount that follows what is written in directory: reads
  * there, beside who writes, too. */
 static int run_following(struct verb_call *c, const struct served *served,
@@ -249,12 +267,7 @@ static int run_following(struct verb_call *c, const struct served *served,
 	const char *place = (const char *)served->place.data;
 
 	if (!(flags & VERB_READS))
-		return failed(c, verb_wrong(c,
-					    "%s follows %s, which another "
-					    "process writes, and changes "
-					    "nothing (%s): run this where that "
-					    "is mounted or served",
-					    place, directory, strerror(EROFS)));
+		return changes_nothing(c, place, directory);
 	if (!served_is_of(served, directory))
 		return failed(c, verb_wrong(c,
 					    "%s follows a store that is not at "
@@ -270,6 +283,7 @@ static int run_following(struct verb_call *c, const struct served *served,
 static int run_at(struct verb_call *c, const char *place, unsigned int flags)
 {
 	char *mounted = mount_store_at(place, NULL);
+	const char *directory = mounted ? mounted : place;
 	struct served served = { .root = -1 };
 	bool is_closed =
 		mounted && access(mounted, R_OK | X_OK) < 0 && errno == EACCES;
@@ -277,12 +291,14 @@ static int run_at(struct verb_call *c, const char *place, unsigned int flags)
 			served_at(mounted, place, &served) == 1;
 	int status;
 
-	if (is_there && served.follows)
+	if (flags & FOLLOWS && !(flags & VERB_READS))
+		status = changes_nothing(c, "-follow", directory);
+	else if (is_there && (served.follows || flags & FOLLOWS))
 		status = run_following(c, &served, mounted, flags);
 	else if (is_there && (is_closed || !served_is_of(&served, mounted)))
 		status = through_mount(c, &served);
 	else
-		status = run_on_store(c, mounted ? mounted : place, flags);
+		status = run_on_store(c, directory, flags);
 	served_release(&served);
 	free(mounted);
 	return status;
@@ -366,7 +382,8 @@ int main(int argc, char **argv)
 	static char *no_verb[] = { help, NULL };
 	struct verb_call c = { NULL, argc - 1, argv + 1, stdout, stderr };
 	struct buf text = BUF_INIT;
-	const char *store = take_flags(&c.argc, &c.argv);
+	bool follow = false;
+	const char *store = take_flags(&c.argc, &c.argv, &follow);
 	const struct verb *v;
 	int status;
 
@@ -391,7 +408,13 @@ int main(int argc, char **argv)
 	/* The status that import has when it is stopped later. */
 	if (v && v->flags & VERB_STOPS)
 		stop_expect(v->run == verb_import ? 2 : 1);
-	if (v && v->run == verb_restore_from && restore_has_table(&c)) {
+	if (v && follow && !needs_store(v, &c)) {
+		status = verb_wrong(&c,
+				    "-follow reads a store that another "
+				    "process writes, and %s reads none; mount "
+				    "has -o follow",
+				    v->name);
+	} else if (v && v->run == verb_restore_from && restore_has_table(&c)) {
 		status = run_at(&c, c.argv[2], v->flags);
 	} else if (!v || !needs_store(v, &c)) {
 		if (store)
@@ -408,7 +431,8 @@ int main(int argc, char **argv)
 	} else if (v->run == verb_recipe && recipe_bring(&c, &text)) {
 		status = 1;
 	} else {
-		status = run_at(&c, store, flags_of(v, &c));
+		status = run_at(&c, store,
+				flags_of(v, &c) | (follow ? FOLLOWS : 0));
 	}
 	buf_release(&text);
 	status = flush_output(&c, status);

@@ -71,6 +71,13 @@ status 1 "a command that writes" "$TABLETFS" -store "$f1" set t row f:q=1
 told "follows $store"
 same "a command that reads" 1 "$("$TABLETFS" -store "$f1" count t)"
 same "all of them" "no problem found" "$("$TABLETFS" -store "$f1" check)"
+same "without a mount, too" 1 "$("$TABLETFS" -follow -store "$store" count t)"
+same "of where it is mounted" 1 \
+	"$("$TABLETFS" -follow -store "$m" lookup t row | grep -c '"three')"
+status 1 "which only reads" "$TABLETFS" -follow -store "$store" set t row f:q=1
+told "-follow follows $store"
+status 1 "a store" "$TABLETFS" -follow -store "$store" mount "$store" "$f2"
+told "mount reads none"
 mkdir "$work/other"
 "$TABLETFS" create "$work/other/store"
 mv "$store" "$work/moved" && mv "$work/other/store" "$store"
