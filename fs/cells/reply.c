@@ -30,8 +30,21 @@ void fs_catch_up(struct fs *fs)
 		err_clear();
 }
 
+bool fs_look_again(struct fs *fs)
+{
+	bool looked;
+
+	if (!fs->options->follow)
+		return false;
+	loop_hand_over();
+	looked = store_refresh(fs->store) == 0;
+	err_clear();
+	return looked;
+}
+
 /* Who writes where another has the store by now is told that; all else that
- * failed may be an answer of what was. */
+ * failed may be an answer of what was. The kernel walks a path again that was
+ * -ESTALE, once. */
 void fs_reply_error(struct fs *fs, fuse_req_t req, struct node *node,
 		    const char *name, int err)
 {
@@ -43,6 +56,8 @@ void fs_reply_error(struct fs *fs, fuse_req_t req, struct node *node,
 	/* Told before the reply: who gets the error may read the file. */
 	if (err && is_worth_telling(err))
 		fs_log_error_of(fs, node, name, err, fuse_req_ctx(req)->uid);
+	if (err == -ESTALE)
+		fs_look_again(fs);
 	fuse_reply_err(req, err ? err_errno(err) : 0);
 }
 

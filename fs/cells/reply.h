@@ -23,6 +23,11 @@ int fs_answerable(struct fs *fs);
  * what it shows is too old. Without that, it is answered that it is. */
 void fs_catch_up(struct fs *fs);
 
+/* After -ESTALE: whether it is worth another try, as a mount that follows has
+ * looked for what there is in place of files that were merged away. Waits for
+ * the volume, and hands the lead over first. */
+bool fs_look_again(struct fs *fs);
+
 /* Answers req with err, which is 0, of what was done, or negative. An error
  * that is more than an answer (it has a detail, or means trouble) also becomes
  * a line in .tabletfs/errors, about node, or name in it if that is not NULL.

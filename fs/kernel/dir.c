@@ -517,6 +517,14 @@ static void complete(struct fs *fs, struct dir *d)
 	d->listing = NULL;
 }
 
+/* Needs lock. */
+static void suspend(struct fs *fs, struct dir *d)
+{
+	if (d->listing)
+		listing_close(fs, d->listing);
+	d->listing = NULL;
+}
+
 /* Adds entries from offset on until the reply is full or the listing ends. 0,
  * or an error if nothing was added. */
 static int fill(struct fs *fs, struct dir *d, struct reply *r, uint64_t offset)
@@ -554,7 +562,28 @@ static int fill(struct fs *fs, struct dir *d, struct reply *r, uint64_t offset)
 	/* An error after some entries is answered to the next call, when the
 	 * reason is no longer known. */
 	fs_log_error(fs, d->node, NULL, err);
+	if (err == -ESTALE)
+		suspend(fs, d);
 	return 0;
+}
+
+/* How often a list goes on elsewhere within a reply. */
+#define TRIES 3
+
+/* fill, of a mount that follows, too: where files of the snapshot were merged
+ * away the listing goes on in what there is now. */
+static int fill_anew(struct fs *fs, struct dir *d, struct reply *r,
+		     uint64_t offset)
+{
+	int err = fill(fs, d, r, offset), tries;
+
+	for (tries = 1; err == -ESTALE && tries < TRIES; tries++) {
+		if (!fs_look_again(fs))
+			return err;
+		suspend(fs, d);
+		err = fill(fs, d, r, offset);
+	}
+	return err;
 }
 
 /* The kernel was not told of the entries, so it will not forget them. */
@@ -584,14 +613,6 @@ static size_t prepare_end(struct fs *fs, struct dir *d)
 	return 0;
 }
 
-/* Needs lock. */
-static void suspend(struct fs *fs, struct dir *d)
-{
-	if (d->listing)
-		listing_close(fs, d->listing);
-	d->listing = NULL;
-}
-
 bool dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 	       size_t size, bool plus)
 {
@@ -613,7 +634,7 @@ bool dir_reply(struct fs *fs, struct dir *d, fuse_req_t req, uint64_t offset,
 		loop_hand_over();
 	pthread_mutex_lock(&d->lock);
 	if (!err)
-		err = fill(fs, d, &r, offset);
+		err = fill_anew(fs, d, &r, offset);
 	if (d->listing && !listing_rest(d->listing))
 		suspend(fs, d);
 	ended = !err && r.used == 0;

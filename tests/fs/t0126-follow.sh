@@ -89,20 +89,7 @@ check "and it is shown again" shows three 3 cat "$f1/t/row/f/q"
 
 # Rows in order, in commits of two rows each, with times; an import and merges
 # beside. At each look a prefix, no older than is allowed.
-python3 - "$m" <<'P' &
-import json, os, sys, time
-m = sys.argv[1]
-end, n = time.monotonic() + 14, 0
-os.makedirs(m + "/log/meta/f")
-os.makedirs(m + "/log/b/f")
-while time.monotonic() < end:
-    n += 1
-    text = "%d %d" % (n, time.time_ns() // 1000)
-    with open(m + "/log/.mutate", "w") as out:
-        out.write(json.dumps({"row": "r%06d" % n,
-                              "set": {"f": {"q": text, "p": text}}}) + "\n")
-    time.sleep(0.002)
-P
+python3 "$fs_tests/prefix.py" write "$m" 14 &
 writer=$!
 sleep 0.5
 (
@@ -116,30 +103,6 @@ sleep 0.5
 	done
 ) >imported 2>import_err &
 merger=$!
-cat >reader.py <<'P'
-import os, subprocess, sys, time
-f, bound, seconds = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
-end, seen, worst, looks = time.monotonic() + seconds, 0, 0, 0
-while time.monotonic() < end:
-    began = time.time()
-    lines = open(f + "/log/.scan/tsv").read().splitlines()
-    rows = [l.split("\t") for l in lines if l.startswith("r0")]
-    assert len(rows) % 2 == 0, "half of a commit"
-    rows = [r for r in rows if r[2] == "q"]
-    if not rows:
-        continue
-    keys = [int(r[0][1:]) for r in rows]
-    assert keys == list(range(1, len(keys) + 1)), "a hole"
-    assert len(keys) >= seen, "back from %d to %d" % (seen, len(keys))
-    seen, looks = len(keys), looks + 1
-    age = began - int(rows[-1][-1].split()[1]) / 1e6
-    worst = max(worst, age)
-    both = os.listdir("%s/log/r%06d/f" % (f, seen))
-    assert sorted(both) == ["p", "q"], both
-assert looks > 3 and seen > 50, (looks, seen)
-assert worst < bound, "%.3f s old" % worst
-print("%d looks, %d rows, %.3f s" % (looks, seen, worst))
-P
 # A long scan beside it all, read slowly.
 check "there is much to scan" shows "i1-0030000" 10 \
 	sh -c "ls $f2/t | grep i1-0030000"
@@ -152,9 +115,9 @@ check "there is much to scan" shows "i1-0030000" 10 \
 	echo "$lines"
 ) >scanned 2>scan_err &
 scanner=$!
-python3 reader.py "$f1" 2.3 10 >reader1 2>&1 &
+python3 "$fs_tests/prefix.py" read "$f1" 2.3 10 >reader1 2>&1 &
 r1=$!
-python3 reader.py "$f2" 0.8 10 >reader2 2>&1
+python3 "$fs_tests/prefix.py" read "$f2" 0.8 10 >reader2 2>&1
 status=$?
 same "a prefix, and fresh: $(tail -n 1 reader2)" 0 $status
 wait $r1

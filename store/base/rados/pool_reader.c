@@ -68,6 +68,22 @@ int pool_open(struct volume *volume, const char *name, struct reader **out)
 	return 0;
 }
 
+/* A part is not there, or not all of it. Who writes the store, or keeps its
+ * writer out, has all parts of what the registry has; others may read what has
+ * left that since they looked. */
+static int fail_short(const struct pool_reader *r, uint64_t offset, size_t size,
+		      ssize_t got)
+{
+	if (got == -ENOENT && r->volume->lease == POOL_NEVER)
+		return fail(ESTALE,
+			    "%s: was merged away by who writes the store; its "
+			    "reader-grace= keeps files for those who read",
+			    r->path);
+	return fail(EIO, "%s: wanted %zu bytes at %llu, and %zd are there",
+		    r->path, size, (unsigned long long)offset,
+		    got < 0 ? 0 : got);
+}
+
 /* From the parts: all of it, or an error. */
 static int read_parts(struct pool_reader *r, uint64_t offset, uint8_t *data,
 		      size_t size)
@@ -87,11 +103,7 @@ static int read_parts(struct pool_reader *r, uint64_t offset, uint8_t *data,
 			return pool_fail(r->volume, r->name, (int)got,
 					 "cannot read");
 		if (got != (ssize_t)n)
-			return fail(EIO,
-				    "%s: wanted %zu bytes at %llu, and %zd "
-				    "are there",
-				    r->path, n, (unsigned long long)offset,
-				    got < 0 ? 0 : got);
+			return fail_short(r, offset, n, got);
 	}
 	return 0;
 }
