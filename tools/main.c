@@ -377,11 +377,51 @@ static const struct verb *find_verb(struct verb_call *c)
 	return verb_find(help);
 }
 
+/* Where its words and the flags before them say; v is NULL if there is no such
+ * verb, and store if none is said. */
+static int run(struct verb_call *c, const struct verb *v, const char *store,
+	       bool follow)
+{
+	struct buf text = BUF_INIT;
+	int status;
+
+	/* The status that import has when it is stopped later. */
+	if (v && v->flags & VERB_STOPS)
+		stop_expect(v->run == verb_import ? 2 : 1);
+	if (v && follow && !needs_store(v, c)) {
+		status = verb_wrong(c,
+				    "-follow reads a store that another "
+				    "process writes, and %s reads none; mount "
+				    "has -o follow",
+				    v->name);
+	} else if (v && v->run == verb_restore_from && restore_has_table(c)) {
+		status = run_at(c, c->argv[2], v->flags);
+	} else if (!v || !needs_store(v, c)) {
+		if (store)
+			/* create, mount and repair open the store themselves,
+			 * by this name. */
+			setenv("TABLETFS_STORE", store, 1);
+		status = verb_run(NULL, c->argc, c->argv, c->out, c->err);
+	} else if (!store) {
+		status = failed(
+			c, verb_wrong(c,
+				      "which store? Say tabletfs -store DIR "
+				      "%s ... or set TABLETFS_STORE",
+				      v->name));
+	} else if (v->run == verb_recipe && recipe_bring(c, &text)) {
+		status = 1;
+	} else {
+		status = run_at(c, store,
+				flags_of(v, c) | (follow ? FOLLOWS : 0));
+	}
+	buf_release(&text);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	static char *no_verb[] = { help, NULL };
 	struct verb_call c = { NULL, argc - 1, argv + 1, stdout, stderr };
-	struct buf text = BUF_INIT;
 	bool follow = false;
 	const char *store = take_flags(&c.argc, &c.argv, &follow);
 	const struct verb *v;
@@ -405,36 +445,7 @@ int main(int argc, char **argv)
 				  "tabletfs help lists them",
 				  c.argv[0]);
 	v = find_verb(&c);
-	/* The status that import has when it is stopped later. */
-	if (v && v->flags & VERB_STOPS)
-		stop_expect(v->run == verb_import ? 2 : 1);
-	if (v && follow && !needs_store(v, &c)) {
-		status = verb_wrong(&c,
-				    "-follow reads a store that another "
-				    "process writes, and %s reads none; mount "
-				    "has -o follow",
-				    v->name);
-	} else if (v && v->run == verb_restore_from && restore_has_table(&c)) {
-		status = run_at(&c, c.argv[2], v->flags);
-	} else if (!v || !needs_store(v, &c)) {
-		if (store)
-			/* create, mount and repair open the store themselves,
-			 * by this name. */
-			setenv("TABLETFS_STORE", store, 1);
-		status = verb_run(NULL, c.argc, c.argv, c.out, c.err);
-	} else if (!store) {
-		status = failed(
-			&c, verb_wrong(&c,
-				       "which store? Say tabletfs -store DIR "
-				       "%s ... or set TABLETFS_STORE",
-				       v->name));
-	} else if (v->run == verb_recipe && recipe_bring(&c, &text)) {
-		status = 1;
-	} else {
-		status = run_at(&c, store,
-				flags_of(v, &c) | (follow ? FOLLOWS : 0));
-	}
-	buf_release(&text);
+	status = run(&c, v, store, follow);
 	status = flush_output(&c, status);
 	/* Help that nobody asked for is an error, for a script that lost its
 	 * words. */
