@@ -215,6 +215,13 @@ int pool_fail(const struct pool_volume *v, const char *name, int err,
 			    "%s%s%s: %s: its pool must be a replicated one, "
 			    "not erasure-coded",
 			    v->path, slash, name, what);
+	if (err == -EPERM || err == -EACCES)
+		return fail(EPERM,
+			    "%s%s%s: %s: the key is not for that: it wants osd "
+			    "'allow rwx' of the pool or of the namespace, or "
+			    "'allow r' to follow who writes; ceph auth get "
+			    "tells",
+			    v->path, slash, name, what);
 	return fail(-err, "%s%s%s: %s", v->path, slash, name, what);
 }
 
