@@ -46,6 +46,9 @@ echo two >"$m/t/row/f/q"
 check "a change is seen" shows two 2 cat "$f1/t/row/f/q"
 check "by the other, too" shows two 1 cat "$f2/t/row/f/q"
 check "the age is told" [ "$(figure "$f2" follow_age_us)" -lt 400000 ]
+check "as metrics, too" awk '/^tabletfs_follow_age_seconds/ && $2 < 0.4 { n++ }
+	/^tabletfs_follow_looks_total/ && $2 > 1 { n++ } END { exit n != 2 }' \
+	"$f2/.tabletfs/metrics"
 check "and the sequence" [ "$(figure "$f2" follow_sequence)" -gt 3 ]
 same "mounts names their daemons" "$(pid_at "$f1") $(pid_at "$f2")" \
 	"$("$TABLETFS" mounts | awk -F'\t' -v a="$f1" -v b="$f2" \

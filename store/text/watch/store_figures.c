@@ -185,6 +185,20 @@ static void imports(const struct store_stats *s, struct figures *f)
 		      "Lines that imports refused.");
 }
 
+/* Of a store that follows. */
+static void following(const struct store_stats *s, struct figures *f)
+{
+	if (s->follow_staleness_us == 0)
+		return;
+	figures_level(f, "follow_age_seconds", seconds(s->follow_age_us),
+		      "How old what is shown may be, of a mount that follows.");
+	figures_level(f, "follow_staleness_seconds",
+		      seconds(s->follow_staleness_us),
+		      "How old that may become: beyond it reads are ESTALE.");
+	figures_count(f, "follow_looks_total", s->follow_looks,
+		      "Looks at what who writes the store has committed.");
+}
+
 /* A table, what has come to it, and about how many bytes it has in ssts. */
 struct table_figures {
 	const struct table *table;
@@ -289,6 +303,7 @@ void store_figures(struct store *s, struct figures *f)
 	space(&stats, f);
 	memory(&stats, f);
 	imports(&stats, f);
+	following(&stats, f);
 	tables(s, f);
 }
 
