@@ -3,7 +3,6 @@
 #include "store/base/coding.h"
 #include "store/base/err.h"
 #include "store/engine/files/batch.h"
-#include "store/format/blob.h"
 
 /* Seven bits a byte. */
 static_assert(KEY_SEQ_MAX < UINT64_C(1) << 56 && BATCH_RECORDS_MAX < 1 << 21 &&
@@ -283,4 +282,25 @@ bool batch_next(const struct batch *b, size_t *position,
 		return false;
 	*position = b->data.size - rest.size;
 	return true;
+}
+
+int batch_each_large(const struct batch *b,
+		     int (*each)(void *context, const struct blob_list *list),
+		     void *context)
+{
+	struct batch_record r;
+	struct blob_list list;
+	size_t position = 0;
+	int err = 0;
+
+	while (err == 0 && b->blob_count > 0 && batch_next(b, &position, &r)) {
+		if (r.kind != KEY_BLOB)
+			continue;
+		err = blob_list_decode(r.value, &list);
+		if (err < 0)
+			break;
+		err = each(context, &list);
+		blob_list_release(&list);
+	}
+	return err;
 }

@@ -2,6 +2,7 @@
 #define STORE_ENGINE_FILES_BATCH_H
 
 #include "store/base/buf.h"
+#include "store/format/blob.h"
 #include "store/format/key.h"
 
 /*
@@ -102,5 +103,11 @@ int batch_parse(struct bytes record, bool is_old, struct batch *b,
  * record is valid until b changes. */
 bool batch_next(const struct batch *b, size_t *position,
 		struct batch_record *record);
+
+/* Calls each with where every large value of b is, until it returns other than
+ * 0, which is returned; else 0, -ENOMEM or -ERR_blob_damaged. */
+int batch_each_large(const struct batch *b,
+		     int (*each)(void *context, const struct blob_list *list),
+		     void *context);
 
 #endif

@@ -174,6 +174,18 @@ static int add_ssts(struct manifest *m, const struct edit *e, struct version *v)
 	return err;
 }
 
+/* Ends the making of a version, with its files in order, or fails with err. */
+static int made(struct version *v, int err, struct version **out)
+{
+	if (err == 0)
+		err = version_sort(v);
+	if (err < 0)
+		version_put(v);
+	else
+		*out = v;
+	return err;
+}
+
 int manifest_next(struct manifest *m, const struct edit *e,
 		  struct version **out)
 {
@@ -191,14 +203,7 @@ int manifest_next(struct manifest *m, const struct edit *e,
 		err = next_blobs(m, e, v);
 	if (err == 0)
 		err = next_pasts(m, e, v);
-	if (err == 0)
-		err = version_sort(v);
-	if (err < 0) {
-		version_put(v);
-		return err;
-	}
-	*out = v;
-	return 0;
+	return made(v, err, out);
 }
 
 /* The blob files of whole, as open_blob has them. What has ended since is told
@@ -262,13 +267,7 @@ int manifest_version_of(struct manifest *m, const struct edit *whole,
 		err = add_blobs(m, whole, v);
 	if (err == 0)
 		err = add_pasts(m, whole, v);
-	if (err == 0)
-		err = version_sort(v);
-	if (err < 0)
-		version_put(v);
-	else
-		*out = v;
-	return err;
+	return made(v, err, out);
 }
 
 /*

@@ -2,7 +2,6 @@
 
 #include "store/base/err.h"
 #include "store/engine/follow/follower.h"
-#include "store/format/blob.h"
 
 /*
  * From logs to memtables. A memtable is begun with each log, and where one is
@@ -57,34 +56,22 @@ static int begin_table(struct follower *f, const struct batch *batch)
 	return 0;
 }
 
-/* Whether the blob files that a record refers to are in the version: 0,
- * FOLLOW_MOVED or an error. */
-static int check_blobs(const struct follower *f, const struct batch *batch)
+/* Whether the blob files of a large value are in the version: 0 or FOLLOW_MOVED.
+ */
+static int check_large(void *context, const struct blob_list *list)
 {
-	struct blob_list list;
-	struct batch_record r;
-	size_t position = 0;
+	const struct follower *f = context;
 	uint32_t i;
-	int err = 0;
 
-	while (err == 0 && batch_next(batch, &position, &r)) {
-		if (r.kind != KEY_BLOB)
-			continue;
-		err = blob_list_decode(r.value, &list);
-		if (err < 0)
-			break;
-		for (i = 0; i < list.count && err == 0; i++)
-			if (!version_blob(f->names->current,
-					  list.chunks[i].file))
-				err = FOLLOW_MOVED;
-		blob_list_release(&list);
-	}
-	return err;
+	for (i = 0; i < list->count; i++)
+		if (!version_blob(f->names->current, list->chunks[i].file))
+			return FOLLOW_MOVED;
+	return 0;
 }
 
 /* Whether all that the record supposes has been read: 0, FOLLOW_MOVED or an
  * error. The files of a bulk load are named before the log has its mark. */
-static int check_record(const struct follower *f, const struct batch *batch,
+static int check_record(struct follower *f, const struct batch *batch,
 			uint64_t seq)
 {
 	const struct manifest *m = f->names;
@@ -97,7 +84,7 @@ static int check_record(const struct follower *f, const struct batch *batch,
 	if (mark && seq > m->given_seq && seq > m->last_seq &&
 	    seq > version_largest_seq(m->current))
 		return FOLLOW_MOVED;
-	return batch->blob_count > 0 ? check_blobs(f, batch) : 0;
+	return batch_each_large(batch, check_large, f);
 }
 
 /* For wal_follow. What came with former edits, or is a mark of a load that they

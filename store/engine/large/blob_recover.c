@@ -53,28 +53,30 @@ static int check_list(struct engine *e, const struct blob_list *list, bool read)
 	return err;
 }
 
+/* For batch_each_large. */
+struct checking {
+	struct engine *e;
+	bool reads; /* what is there may be torn */
+};
+
+static int check_large(void *context, const struct blob_list *list)
+{
+	const struct checking *c = context;
+	int err = check_list(c->e, list, c->reads);
+	uint32_t i;
+
+	for (i = 0; i < list->count && err == 0; i++)
+		atomic_fetch_add(&c->e->fresh_large,
+				 blob_stored_size(&list->chunks[i]));
+	return err;
+}
+
 int blob_check_record(struct engine *e, const struct batch *batch,
 		      bool record_synced)
 {
-	struct blob_list list;
-	struct batch_record r;
-	size_t position = 0;
-	uint32_t i;
-	int err = 0;
+	struct checking c = { e, !record_synced };
 
-	while (err == 0 && batch_next(batch, &position, &r)) {
-		if (r.kind != KEY_BLOB)
-			continue;
-		err = blob_list_decode(r.value, &list);
-		if (err < 0)
-			break;
-		err = check_list(e, &list, !record_synced);
-		for (i = 0; i < list.count && err == 0; i++)
-			atomic_fetch_add(&e->fresh_large,
-					 blob_stored_size(&list.chunks[i]));
-		blob_list_release(&list);
-	}
-	return err;
+	return batch_each_large(batch, check_large, &c);
 }
 
 int blob_recover(struct engine *e)

@@ -421,24 +421,26 @@ static int name_files(struct engine *e, const struct blob_list *list,
 	return 0;
 }
 
+/* For batch_each_large. */
+struct naming {
+	struct engine *e;
+	uint64_t seq;
+};
+
+static int name_list(void *context, const struct blob_list *list)
+{
+	const struct naming *n = context;
+	int err;
+
+	pthread_mutex_lock(&n->e->lock);
+	err = name_files(n->e, list, n->seq);
+	pthread_mutex_unlock(&n->e->lock);
+	return err;
+}
+
 int blob_name(struct engine *e, const struct batch *batch, uint64_t seq)
 {
-	struct batch_record r;
-	struct blob_list list;
-	size_t position = 0;
-	int err = 0;
+	struct naming n = { e, seq };
 
-	while (err == 0 && batch->blob_count > 0 &&
-	       batch_next(batch, &position, &r)) {
-		if (r.kind != KEY_BLOB)
-			continue;
-		err = blob_list_decode(r.value, &list);
-		if (err < 0)
-			break;
-		pthread_mutex_lock(&e->lock);
-		err = name_files(e, &list, seq);
-		pthread_mutex_unlock(&e->lock);
-		blob_list_release(&list);
-	}
-	return err;
+	return batch_each_large(batch, name_list, &n);
 }
