@@ -180,12 +180,15 @@ static void ask(const struct mount_list *list, const struct mount_entry *m,
 	bool here;
 	int got = volume_holder(m->store, &line, &here), pid, at = 0;
 	int err = got < 0 ? got : buf_terminate(&line);
-	const char *text = "";
+	char text[8192]; /* a path is 4,096 at most */
 
-	if (!err)
-		text = (char *)line.data;
-	if (here && sscanf(text, "pid %d, mounted at %n", &pid, &at) == 1 &&
-	    at > 0 && is_at(list, m, text + at) && holds(pid, m->store) &&
+	/* What is asked next may fail, too, and what that says is not it. */
+	snprintf(text, sizeof(text), "%s",
+		 err ? verb_error_text(err) : (char *)line.data);
+	buf_release(&line);
+	if (!err && here &&
+	    sscanf(text, "pid %d, mounted at %n", &pid, &at) == 1 && at > 0 &&
+	    is_at(list, m, text + at) && holds(pid, m->store) &&
 	    start_time(pid, &a->since))
 		a->pid = pid;
 	else if (is_dead(m))
@@ -194,14 +197,11 @@ static void ask(const struct mount_list *list, const struct mount_entry *m,
 	else if ((pid = reader_pid(m, got)) > 0 && start_time(pid, &a->since))
 		a->pid = pid;
 	else if (err < 0 && (pid = served_pid(m->place)) > 0)
-		note(a, "%s; pid %d still serves it here", verb_error_text(err),
-		     pid);
+		note(a, "%s; pid %d still serves it here", text, pid);
 	else if (err < 0)
-		note(a, "%s%s", verb_error_text(err),
-		     err == -EACCES ? "; ask as root" : "");
+		note(a, "%s%s", text, err == -EACCES ? "; ask as root" : "");
 	else
 		note(a, "its store is in use by %s", text);
-	buf_release(&line);
 }
 
 /* In the child: keeps no file of the parent's open, since whoever reads the
