@@ -71,14 +71,14 @@ check "a table that goes" shows t 2 ls "$f1"
 errno EROFS touch "$f1/t/row/f/x"
 errno EROFS mkdir "$f1/u"
 status 1 "a command that writes" "$TABLETFS" -store "$f1" set t row f:q=1
-told "follows $store"
+told "only reads $store"
 same "a command that reads" 1 "$("$TABLETFS" -store "$f1" count t)"
 same "all of them" "no problem found" "$("$TABLETFS" -store "$f1" check)"
 same "without a mount, too" 1 "$("$TABLETFS" -follow -store "$store" count t)"
 same "of where it is mounted" 1 \
 	"$("$TABLETFS" -follow -store "$m" lookup t row | grep -c '"three')"
 status 1 "which only reads" "$TABLETFS" -follow -store "$store" set t row f:q=1
-told "-follow follows $store"
+told "-follow only reads $store"
 status 1 "a store" "$TABLETFS" -follow -store "$store" mount "$store" "$f2"
 told "mount reads none"
 mkdir "$work/other"
@@ -87,6 +87,8 @@ mv "$store" "$work/moved" && mv "$work/other/store" "$store"
 status 1 "a command where another store is by now" \
 	"$TABLETFS" -store "$f1" count t
 told "not at $store any more"
+sleep 2
+errno ESTALE cat "$f1/t/row/f/q"
 mv "$store" "$work/other/store" && mv "$work/moved" "$store"
 check "and it is shown again" shows three 3 cat "$f1/t/row/f/q"
 

@@ -439,6 +439,38 @@ START_TEST(the_owner_goes_on_meanwhile)
 }
 END_TEST
 
+/* The end of the log was not durable, and another owner goes on before it. */
+START_TEST(what_was_shown_and_is_lost)
+{
+	char name[VOLUME_NAME_MAX + 1];
+	unsigned int i;
+	size_t size;
+
+	manifest_name(store_engine(pair.owner)->log_id, "log", name);
+	size = volume_mem_file(volume, name).size;
+	pair.events = 1; /* of which none is durable */
+	for (i = 0; i < 3; i++)
+		commit_row(&pair, false, 100);
+	look(&pair, follower);
+	ck_assert_uint_eq(pair.seen, 3);
+	sample_end(&pair.owner->sampler);
+	engine_abandon(store_engine(pair.owner));
+	pair.owner->engine = NULL;
+	store_close(pair.owner);
+	volume_mem_truncate(volume, name, size);
+	pair.owner = open_owner(other_volume());
+	/* As many as were lost, and more. */
+	pair.last = 0;
+	for (i = 0; i < 6; i++)
+		commit_row(&pair, false, 100);
+	ck_assert_int_eq(store_refresh(follower), -ERR_store_lost);
+	ck_assert_ptr_nonnull(strstr(err_detail(), "mount it again"));
+	for (i = 0; i < 6; i++)
+		commit_row(&pair, false, 100);
+	ck_assert_int_eq(store_refresh(follower), -ERR_store_lost);
+}
+END_TEST
+
 /* What the owner has in one memtable takes more of the follower's than it may
  * have of one size. */
 START_TEST(the_owner_has_more_memory)
@@ -477,7 +509,8 @@ int main(void)
 				 readers_and_looks_beside_a_writer,
 				 what_is_no_store_is_told,
 				 the_owner_goes_on_meanwhile,
+				 what_was_shown_and_is_lost,
 				 the_owner_has_more_memory };
 
-	return run_suite("follow", set_up, tear_down, tests, 10);
+	return run_suite("follow", set_up, tear_down, tests, 11);
 }

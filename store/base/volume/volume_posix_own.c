@@ -128,13 +128,31 @@ static int read_root(struct posix_volume *v, struct buf *file,
 	return err;
 }
 
+/* Who has the lease has the store, wherever it is moved. To others it is what
+ * is at its path, if anything is: a store that came there in place of this one
+ * is what they want to see. */
+static bool is_replaced(const struct posix_volume *v)
+{
+	struct stat mine, there;
+
+	return atomic_load(&v->lease) == LEASE_NEVER &&
+	       fstat(v->directory, &mine) == 0 && stat(v->path, &there) == 0 &&
+	       (mine.st_dev != there.st_dev || mine.st_ino != there.st_ino);
+}
+
 int posix_root_get(struct volume *volume, uint64_t *version, struct buf *out)
 {
 	struct posix_volume *v = posix(volume);
 	struct buf file = BUF_INIT;
 	struct bytes content;
-	int err = read_root(v, &file, version, &content);
+	int err;
 
+	if (is_replaced(v))
+		return fail(ESTALE,
+			    "%s: another directory is there by now; mount it "
+			    "again",
+			    v->path);
+	err = read_root(v, &file, version, &content);
 	if (err == 0)
 		err = buf_set(out, content);
 	buf_release(&file);

@@ -124,9 +124,13 @@ uint64_t engine_gc_time(struct engine *e)
 {
 	uint64_t now = e->gc_time_held ? 0 : clock_now(e->options.clock);
 
-	if (now > e->gc_time_us)
+	if (now <= e->gc_time_us)
+		return e->gc_time_us;
+	/* A follower's clock, which may be wrong for a while, collects nothing;
+	 * its owner's time comes with the edits. */
+	if (!e->follower)
 		e->gc_time_us = now;
-	return e->gc_time_us;
+	return now;
 }
 
 uint64_t engine_now(const struct engine *e)

@@ -268,7 +268,8 @@ uint64_t engine_new_id(void *engine);
 size_t engine_unflushed_size(const struct engine *e, size_t count);
 
 /* The time that GC goes by now, in us; it never goes back, whatever the clock
- * does. Needs lock. */
+ * does, but that of a follower, which goes back as far as its owner's last
+ * edit. Needs lock. */
 uint64_t engine_gc_time(struct engine *e);
 /* The time of what is written now: the clock's, but none before that of GC, by
  * which it would have expired when it is written, if the clock was ahead once.

@@ -128,12 +128,7 @@ static int look_once(struct follower *f)
 	if (err == 0)
 		err = follow_logs(f);
 	if (err == 0 && f->written_seq < atomic_load(&f->e->visible_seq))
-		err = fail(ERR_store_lost,
-			   "%s: has lost what was not durable, and was shown: "
-			   "%llu is the last commit, of %llu; mount it again",
-			   f->e->volume->path,
-			   (unsigned long long)f->written_seq,
-			   (unsigned long long)atomic_load(&f->e->visible_seq));
+		err = follow_fail_lost(f, f->written_seq);
 	return err;
 }
 
@@ -141,7 +136,7 @@ static int look_once(struct follower *f)
 static bool may_pass(int err)
 {
 	return err != 0 && err != -ENOMEM && err != -ERR_format_newer &&
-	       err != -ERR_not_a_store && err != -ERR_store_lost;
+	       err != -ERR_not_a_store;
 }
 
 /* Looks until what is read fits together. */
@@ -167,6 +162,8 @@ static int look(struct follower *f)
 			   "there; see tabletfs check",
 			   f->e->volume->path,
 			   (unsigned long long)f->written_seq);
+	if (err == -ERR_store_lost)
+		snprintf(f->lost, sizeof(f->lost), "%s", err_detail());
 	/* Nobody asks why it was begun anew. */
 	if (err == 0 && tries > 1)
 		err_clear();
@@ -220,7 +217,7 @@ int follow_look(struct engine *e, struct engine_snapshot **fresh, bool *schema)
 {
 	struct follower *f = e->follower;
 	uint64_t start_us = clock_now(&clock_steady);
-	int err = look(f);
+	int err = *f->lost ? fail(ERR_store_lost, "%s", f->lost) : look(f);
 	bool shown = err == 0 && is_shown(f);
 
 	*fresh = NULL;
@@ -319,6 +316,18 @@ static void change_places(struct engine *e, struct engine_snapshot *fresh,
 	atomic_store(&e->visible_seq, fresh->seq);
 }
 
+/* Ids ascend, also from owner to owner. */
+static uint64_t newest_log(const struct follower *f)
+{
+	uint64_t newest = f->shown_log;
+	size_t i;
+
+	for (i = 0; i < f->log_count; i++)
+		if (f->logs[i].id > newest)
+			newest = f->logs[i].id;
+	return newest;
+}
+
 int follow_publish(struct engine *e, struct engine_snapshot *fresh,
 		   struct gc_rules *rules)
 {
@@ -350,6 +359,7 @@ int follow_publish(struct engine *e, struct engine_snapshot *fresh,
 	view_put(fresh->view);
 	free(fresh);
 	f->schema = false;
+	f->shown_log = newest_log(f);
 	return 0;
 }
 

@@ -16,6 +16,16 @@ struct reading {
 	bool began; /* the last memtable is of this log */
 };
 
+int follow_fail_lost(const struct follower *f, uint64_t seq)
+{
+	return fail(
+		ERR_store_lost,
+		"%s: has lost what was not durable, and was shown: %llu was "
+		"its last commit then, of %llu; mount it again",
+		f->e->volume->path, (unsigned long long)seq,
+		(unsigned long long)atomic_load(&f->e->visible_seq));
+}
+
 static void drop_tables(struct follower *f, size_t count)
 {
 	size_t i;
@@ -56,8 +66,7 @@ static int begin_table(struct follower *f, const struct batch *batch)
 	return 0;
 }
 
-/* Whether the blob files of a large value are in the version: 0 or FOLLOW_MOVED.
- */
+/* Whether the version has a large value's blob files: 0 or FOLLOW_MOVED. */
 static int check_large(void *context, const struct blob_list *list)
 {
 	const struct follower *f = context;
@@ -99,6 +108,11 @@ static int take_record(void *context, struct bytes record)
 	int err, fits = 0;
 
 	err = batch_parse(record, r->log->place.is_old, &batch, &seq);
+	/* A log that nothing was shown of has only what came since: unless its
+	 * owner found less than that. */
+	if (err == 0 && r->log->id > f->shown_log && f->shown_log > 0 &&
+	    seq <= atomic_load(&f->e->visible_seq))
+		return follow_fail_lost(f, seq - 1);
 	if (err < 0 || seq + batch.count - 1 <= f->written_seq)
 		return err;
 	err = check_record(f, &batch, seq);

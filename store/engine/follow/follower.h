@@ -33,8 +33,13 @@ struct follower {
 							 referenced */
 	size_t table_count;
 	uint64_t written_seq; /* the end of the run */
+	uint64_t shown_log;   /* the newest log when that was shown last */
+	char lost[512];       /* how what was shown was lost; "": it is not */
 	bool schema;          /* table 0 may differ from what is shown */
 };
+
+/* -ERR_store_lost: an owner went on behind seq, and more was shown. */
+int follow_fail_lost(const struct follower *f, uint64_t seq);
 
 /* Reads what the logs that names has hold beyond written_seq. 0, FOLLOW_MOVED,
  * or an error. */
