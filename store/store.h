@@ -82,6 +82,7 @@
 struct store;
 
 #define STORE_STALENESS_MS 2000
+#define STORE_STALENESS_MAX_MS 3600000
 
 /* Start from store_options_init. The struct is read by the open alone. */
 struct store_options {

@@ -197,6 +197,9 @@ static int open_store(const char *directory, unsigned int flags,
 	options.read_only = flags & VERB_READS;
 	options.follow = flags & FOLLOWS;
 	options.background = options.follow;
+	/* It tells what was there when it began, however long it takes. */
+	if (options.follow)
+		options.staleness_ms = STORE_STALENESS_MAX_MS;
 	options.holder = holder;
 	return served_open(directory, &options, out, served);
 }
@@ -253,9 +256,9 @@ static int changes_nothing(struct verb_call *c, const char *what,
 			   const char *directory)
 {
 	return failed(c, verb_wrong(c,
-				    "%s follows %s, which another process "
-				    "writes, and changes nothing (%s): run "
-				    "this where that is mounted or served",
+				    "%s only reads %s, which another process "
+				    "writes (%s): run this where that is "
+				    "mounted or served",
 				    what, directory, strerror(EROFS)));
 }
 

@@ -11,7 +11,6 @@
 #include "store/text/value/number.h"
 
 #define STALENESS_MIN_MS UINT64_C(20)
-#define STALENESS_MAX_MS UINT64_C(3600000)
 #define GRACE_MAX_US (UINT64_C(86400) * 1000000)
 
 void mount_options_init(struct mount_options *o)
@@ -175,7 +174,8 @@ static int parse_staleness(struct mount_options *o, const char *value)
 	uint64_t us;
 
 	if (duration_parse(bytes_string(value), &us) < 0 ||
-	    us < STALENESS_MIN_MS * 1000 || us > STALENESS_MAX_MS * 1000)
+	    us < STALENESS_MIN_MS * 1000 ||
+	    us > STORE_STALENESS_MAX_MS * UINT64_C(1000))
 		return fail(ERR_bad_argument,
 			    "staleness=%s: no time such as 500ms or 2s, from "
 			    "20ms to 1h",

@@ -107,6 +107,20 @@ static void look_tick(void *context)
 		err_clear();
 }
 
+/* Nobody is told anything yet, so that what takes longer than it may be old is
+ * no error; and then it is looked for what has come meanwhile. */
+static int follow_schema(struct store *s, const struct store_options *o)
+{
+	int err;
+
+	s->engine->options.staleness_ms = STORE_STALENESS_MAX_MS;
+	err = schema_load(s);
+	s->engine->options.staleness_ms = o->staleness_ms;
+	if (err == 0 && store_is_behind(s) && store_refresh(s) < 0)
+		err_clear();
+	return err;
+}
+
 static int follow_start(struct store *s, const struct store_options *o)
 {
 	unsigned int interval_ms = o->staleness_ms / STORE_LOOKS;
@@ -157,7 +171,7 @@ static int open_engine(struct store *s, const struct store_options *o)
 	err = engine_open(s->volume, &options, &s->engine);
 	if (err < 0)
 		return err;
-	err = schema_load(s);
+	err = o->follow ? follow_schema(s, o) : schema_load(s);
 	if (err == 0)
 		err = sample_begin(&s->sampler, s->engine, s->volume, &s->clock,
 				   options.read_only);
