@@ -3,6 +3,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -150,8 +151,18 @@ static bool is_mounted_elsewhere(struct verb_call *c, const char *store,
 	return m != NULL;
 }
 
-/* Whether the line of a store's holder names another mount: the store that was
- * mounted here was moved, and this one came to its path. */
+/* By name, or as directories, of which one may be a bind mount of the other. */
+static bool is_same(const char *a, const char *b)
+{
+	struct stat st, other;
+
+	return !strcmp(a, b) ||
+	       (stat(a, &st) == 0 && stat(b, &other) == 0 &&
+		st.st_dev == other.st_dev && st.st_ino == other.st_ino);
+}
+
+/* Whether the line of a store's holder names another mount: what was mounted
+ * here only followed, or its store was moved, and this one came to its path. */
 static bool is_another(const char *line, const char *store, const char *device)
 {
 	const char *at = strstr(line, SERVED_AT);
@@ -161,8 +172,8 @@ static bool is_another(const char *line, const char *store, const char *device)
 
 	if (mount_list_read(&list) == 0 && at && device)
 		m = mount_list_at(&list, at + strlen(SERVED_AT));
-	another = m && m->store && !strcmp(m->store, store) &&
-		  strcmp(m->device, device) != 0;
+	another = m && m->store && strcmp(m->device, device) != 0 &&
+		  is_same(m->store, store);
 	mount_list_release(&list);
 	return another;
 }
