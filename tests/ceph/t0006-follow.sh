@@ -43,14 +43,14 @@ for grace in 60s 0; do
 	mkdir -p "$m/t/.schema/f"
 	check "followed" "$TABLETFS" mount $stale -o follow,memory=24M \
 		"$store" "$f"
-	python3 "$prefix" write "$m" "$seconds" 0.01 &
+	python3 "$prefix" write "$m" done "$seconds" 0.01 &
 	writer=$!
 	sleep 1
 	beside >imported 2>&1 &
 	merger=$!
 	lists >listed 2>&1 &
 	lister=$!
-	python3 "$prefix" read "$f" 2 $((seconds - 3)) >read 2>&1
+	python3 "$prefix" read "$f" done 2 $((seconds - 3)) >read 2>&1
 	same "a prefix, and fresh, with $grace: $(tail -n 1 read)" 0 $?
 	wait $writer $merger $lister
 	same "imports ended well" "" "$(grep -v ^Done imported)"

@@ -1,10 +1,10 @@
 """Whether a reader elsewhere shows a prefix of what was written, and how old.
 
-  prefix.py write MOUNT SECONDS [PAUSE]   rows in order, in commits of two
-                                          cells each, which have their times
-  prefix.py read MOUNT BOUND SECONDS      at each look both cells of each row
-                                          up to one, never fewer than before,
-                                          and no older than BOUND seconds
+  prefix.py write MOUNT DONE SECONDS [PAUSE]   rows in order, in commits of two
+                                cells each; a line of DONE is when one was done
+  prefix.py read MOUNT DONE BOUND SECONDS   at each look both cells of each row
+                                up to one, never fewer than before, and all that
+                                was done BOUND seconds before
 """
 
 import json
@@ -13,19 +13,20 @@ import sys
 import time
 
 
-def write(mount, seconds, pause="0.002"):
+def write(mount, done, seconds, pause="0.002"):
     end, n = time.monotonic() + float(seconds), 0
     os.makedirs(mount + "/log/meta/f")
-    while time.monotonic() < end:
-        n += 1
-        text = "%d %d" % (n, time.time_ns() // 1000)
-        with open(mount + "/log/.mutate", "w") as out:
-            line = {"row": "r%06d" % n, "set": {"f": {"q": text, "p": text}}}
-            out.write(json.dumps(line) + "\n")
-        time.sleep(float(pause))
+    with open(done, "w", buffering=1) as done:
+        while time.monotonic() < end:
+            n += 1
+            line = {"row": "r%06d" % n, "set": {"f": {"q": str(n), "p": "p"}}}
+            with open(mount + "/log/.mutate", "w") as out:
+                out.write(json.dumps(line) + "\n")
+            done.write("%.6f\n" % time.time())
+            time.sleep(float(pause))
 
 
-def read(mount, bound, seconds):
+def read(mount, done, bound, seconds):
     end, seen, worst, looks = time.monotonic() + float(seconds), 0, 0, 0
     while time.monotonic() < end:
         began = time.time()
@@ -40,7 +41,10 @@ def read(mount, bound, seconds):
         assert keys == list(range(1, len(keys) + 1)), "a hole"
         assert len(keys) >= seen, "back from %d to %d" % (seen, len(keys))
         seen, looks = len(keys), looks + 1
-        worst = max(worst, began - int(rows[-1][-1].split()[1]) / 1e6)
+        with open(done) as times:
+            times = times.read().split("\n")[:-1]
+        if len(times) > seen:  # the first that it has not
+            worst = max(worst, began - float(times[seen]))
         both = os.listdir("%s/log/r%06d/f" % (mount, seen))
         assert sorted(both) == ["p", "q"], both
     assert looks > 3 and seen > 50, (looks, seen)

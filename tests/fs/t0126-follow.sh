@@ -94,7 +94,7 @@ check "and it is shown again" shows three 3 cat "$f1/t/row/f/q"
 
 # Rows in order, in commits of two rows each, with times; an import and merges
 # beside. At each look a prefix, no older than is allowed.
-python3 "$fs_tests/prefix.py" write "$m" 14 &
+python3 "$fs_tests/prefix.py" write "$m" done 14 &
 writer=$!
 sleep 0.5
 (
@@ -120,9 +120,9 @@ check "there is much to scan" shows "i1-0030000" 10 \
 	echo "$lines"
 ) >scanned 2>scan_err &
 scanner=$!
-python3 "$fs_tests/prefix.py" read "$f1" 2.3 10 >reader1 2>&1 &
+python3 "$fs_tests/prefix.py" read "$f1" done 2.3 10 >reader1 2>&1 &
 r1=$!
-python3 "$fs_tests/prefix.py" read "$f2" 0.8 10 >reader2 2>&1
+python3 "$fs_tests/prefix.py" read "$f2" done 0.8 10 >reader2 2>&1
 status=$?
 same "a prefix, and fresh: $(tail -n 1 reader2)" 0 $status
 wait $r1
