@@ -56,7 +56,8 @@ void fs_reply_error(struct fs *fs, fuse_req_t req, struct node *node,
 	/* Told before the reply: who gets the error may read the file. */
 	if (err && is_worth_telling(err))
 		fs_log_error_of(fs, node, name, err, fuse_req_ctx(req)->uid);
-	if (err == -ESTALE)
+	/* Who is too old has looked already. */
+	if (err == -ESTALE && !stale)
 		fs_look_again(fs);
 	fuse_reply_err(req, err ? err_errno(err) : 0);
 }

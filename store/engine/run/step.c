@@ -117,7 +117,6 @@ static struct unused_file take_unused(struct engine *e, bool now)
 {
 	uint64_t grace_us = e->options.reader_grace_us;
 	struct unused_file file = { 0 };
-	size_t i;
 
 	/* What the manifest says by now is not known after an error. */
 	if (e->unused_count == 0 || atomic_load(&e->error) != 0)
@@ -128,8 +127,7 @@ static struct unused_file take_unused(struct engine *e, bool now)
 		return file;
 	file = e->unused[0];
 	e->unused_count--;
-	for (i = 0; i < e->unused_count; i++)
-		e->unused[i] = e->unused[i + 1];
+	memmove(e->unused, e->unused + 1, e->unused_count * sizeof(*e->unused));
 	return file;
 }
 
