@@ -92,10 +92,10 @@ CHECKED := $(if $(T),$(sort $(filter $(B)/tests/fs/%,$(CHECKED)) \
 	$(t),$(bin:$(B)/tests/%=%)),$(bin))))),$(CHECKED))
 
 .PHONY: all help build deps check check-built check-ceph check-deb check-fault \
-	check-fs-long check-kernel check-serve-long check-soak check-wire canary \
-	demo fuzz lint compile_commands.json bench bench-engine bench-fs \
-	bench-heat bench-import bench-large bench-serve bench-time install \
-	install-files rados uninstall deb clean
+	check-fs-long check-hacking check-kernel check-serve-long check-soak \
+	check-wire canary demo fuzz lint compile_commands.json bench \
+	bench-engine bench-fs bench-heat bench-import bench-large bench-serve \
+	bench-time install install-files rados uninstall deb clean
 .SECONDARY:
 
 # The program, build/tabletfs; installs what it needs
@@ -155,6 +155,11 @@ check-kernel: deps
 	@tools/install-packages tests/packages tests/packages-kernel
 	@$(MAKE) --no-print-directory build $(filter $(B)/tests/fs/%,$(MAIN_BIN))
 	@B=$(B) T="$(T)" SEED=$(SEED) tests/kernel/run
+
+# Every command of tools/HACKING.md, five minutes
+check-hacking: deps
+	@tools/install-packages tests/packages
+	@tests/check-hacking
 
 # The package in a clean Debian 12, as root; ten minutes
 check-deb: deps
