@@ -79,11 +79,13 @@ changes() {
 		"$(cat rej | wc -c) $(cat rej.reasons | wc -c)"
 	same "$way: nothing behind it is in" 20000 "$(sum changes)"
 }
-# slow NAME: a record each half a second, nine of them; NAME.sent tells
+# slow NAME [gzip]: a record each half a second, nine of them; NAME.sent tells
 # that four have gone.
 slow() {
-	python3 -uc 'import sys, time
+	python3 -uc 'import gzip, sys, time
 out = sys.stdout.buffer
+if sys.argv[2:]:
+    out = gzip.GzipFile(fileobj=out, mode="wb")
 out.write(b"id,v\n")
 for i in range(9):
     out.write(b"%s%d,x\n" % (sys.argv[1].encode(), i))
@@ -124,6 +126,7 @@ dies() {
 }
 dies plain "${words[@]}" < <(slow plain)
 dies resume "${words[@]}" resume=s < <(slow resume)
+dies gzip "${words[@]}" < <(slow gzip gzip)
 dies cbt slow - column-family=f < <(slow cbt | sed -u 's/id,v/,v/')
 T deleteallrows slow
 

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +29,27 @@ static int read_all(const char *path, size_t size, struct buf *out)
 	return n < 0;
 }
 
-/* Compressed files: in what pieces they are read makes no difference. Those
- * that a program undoes are left to it. */
+/* A descriptor that has text, which comes in packets of size at the least: a
+ * pipe has room for 256. */
+static int packets(struct bytes text, size_t size)
+{
+	size_t at, n;
+	int fd[2];
+
+	if (size < text.size / 250 + 1)
+		size = text.size / 250 + 1;
+	MUST(pipe2(fd, O_DIRECT | O_NONBLOCK) == 0);
+	MUST(fcntl(fd[1], F_SETPIPE_SZ, 1 << 20) >= 1 << 20);
+	for (at = 0; at < text.size; at += n) {
+		n = text.size - at < size ? text.size - at : size;
+		MUST(write(fd[1], text.data + at, n) == (ssize_t)n);
+	}
+	close(fd[1]);
+	return fd[0];
+}
+
+/* Compressed files: in what pieces they come and are read makes no difference.
+ * Those that a program undoes are left to it. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bytes text = bytes_of(data, size);
@@ -46,6 +66,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	MUST(fd >= 0 && write(fd, data, size) == (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	failed = read_all(path, 1 << 20, &whole);
+	close(fd);
+	fd = packets(text, 1 + size % 7);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	MUST(read_all(path, 1 + size % 1000, &pieces) == failed ||
 	     pieces.size >= CONTENT_MAX);
 	if (whole.size > pieces.size)
