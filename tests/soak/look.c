@@ -165,17 +165,17 @@ static uint64_t resident(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-uint64_t soak_memory(struct soak *k)
+uint64_t soak_memory(const struct soak *k, struct store *store)
 {
 	struct store_stats stats;
 
 	if (!k->simulated)
 		return resident();
-	store_stats(k->store, &stats);
+	store_stats(store, &stats);
 	return stats.memtable_used + stats.cache_used;
 }
 
-static size_t count_handles(struct soak *k)
+static size_t count_handles(const struct soak *k)
 {
 	size_t count = 0;
 	DIR *d;
@@ -190,16 +190,24 @@ static size_t count_handles(struct soak *k)
 	return count;
 }
 
-static void look_at_memory(struct soak *k, const struct listing *l)
+/* Of the store, or of who follows it. */
+static void look_at_memory(struct soak *k, struct store *store)
 {
 	const struct store_options *o = &k->options;
 	uint64_t may =
 		k->memory_at_start + o->memtable_size * 5 / 2 + o->cache_size;
-	uint64_t now = soak_memory(k);
-	size_t handles = count_handles(k);
+	uint64_t now = soak_memory(k, store);
 
 	note(k, SOAK_MEMORY, now > may ? (now - may) >> 10 : 0);
-	note(k, SOAK_HANDLES, handles > l->count ? handles - l->count : 0);
+}
+
+/* Each store may have one for a file. */
+static void look_at_handles(struct soak *k, const struct listing *l)
+{
+	size_t may = k->follower ? 2 * l->count : l->count;
+	size_t handles = count_handles(k);
+
+	note(k, SOAK_HANDLES, handles > may ? handles - may : 0);
 }
 
 static void look_at_tombstones(struct soak *k)
@@ -263,7 +271,12 @@ void soak_look(struct soak *k)
 	list(&l);
 	note(k, SOAK_SPACE, excess(k, &l, 20));
 	look_at_strays(k, &l);
-	look_at_memory(k, &l);
+	look_at_memory(k, k->store);
+	if (k->follower) {
+		soak_must(k, "refresh", store_refresh(k->follower));
+		look_at_memory(k, k->follower);
+	}
+	look_at_handles(k, &l);
 	listing_release(&l);
 	look_at_tombstones(k);
 	probe(k, bytes_string(t ? t[0] : "t"));

@@ -121,6 +121,18 @@ static void set_sizes(struct soak *k)
 	k->large_max = k->simulated ? 8000 : 400 << 10;
 }
 
+/* Opens who follows the store, which takes a volume of its own with it. */
+static void open_follower(struct soak *k)
+{
+	struct store_options o = k->options;
+	struct volume *other;
+
+	o.create = false;
+	o.follow = true;
+	soak_must(k, "follower's volume", volume_mem_other(k->volume, &other));
+	soak_must(k, "follow", store_open_volume(other, &o, &k->follower));
+}
+
 static void open_store(struct soak *k)
 {
 	int err;
@@ -135,7 +147,9 @@ static void open_store(struct soak *k)
 	}
 	soak_must(k, "open", err);
 	soak_must(k, "write", write_new(k->store, &k->w));
-	k->memory_at_start = soak_memory(k);
+	k->memory_at_start = soak_memory(k, k->store);
+	if (k->simulated)
+		open_follower(k);
 }
 
 /* Gives everything back, after a failure too. */
@@ -144,6 +158,8 @@ static void close_store(struct soak *k)
 	if (k->scan)
 		scan_close(k->scan);
 	write_free(k->w);
+	if (k->follower)
+		store_close(k->follower);
 	if (k->store)
 		store_close(k->store);
 	if (k->simulated && k->volume)
@@ -219,13 +235,13 @@ static void quiet(struct soak *k)
 	}
 }
 
-static void count_table(struct soak *k, struct bytes table, uint64_t *bytes,
-			uint64_t *cells)
+static void count_table(struct soak *k, struct store *store, struct bytes table,
+			uint64_t *bytes, uint64_t *cells)
 {
 	struct scan_range range = { .table = table, .keep_large = true };
 	struct scan *scan;
 	struct cell cell;
-	int err = scan_open(k->store, NULL, &range, &scan);
+	int err = scan_open(store, NULL, &range, &scan);
 
 	if (err == -ERR_no_table)
 		return;
@@ -243,8 +259,8 @@ static void tell(void *context, const char *problem)
 	soak_fail(context, "check: %s", problem);
 }
 
-/* The store holds what the workload says, and its files are in order. */
-static void compare(struct soak *k)
+/* It holds what the workload says. */
+static void compare_store(struct soak *k, struct store *store)
 {
 	static const char *const one[] = { "t", NULL };
 	const char *const *t = k->workload->tables;
@@ -254,13 +270,23 @@ static void compare(struct soak *k)
 	most = k->cells;
 	live = k->live;
 	for (t = t ? t : one; *t; t++)
-		count_table(k, bytes_string(*t), &bytes, &cells);
+		count_table(k, store, bytes_string(*t), &bytes, &cells);
 	expire(k);
 	if (cells > most || cells < k->cells || bytes > live || bytes < k->live)
 		soak_fail(k,
 			  "%" PRIu64 " cells of %" PRIu64 " bytes are there, "
 			  "%" PRIu64 " of %" PRIu64 " should be",
 			  cells, bytes, k->cells, k->live);
+}
+
+/* So does who follows it; and its files are in order. */
+static void compare(struct soak *k)
+{
+	compare_store(k, k->store);
+	if (k->follower) {
+		soak_must(k, "refresh", store_refresh(k->follower));
+		compare_store(k, k->follower);
+	}
 	soak_must(k, "check", store_check(k->store, tell, k));
 }
 

@@ -12,7 +12,8 @@
  * store beneath it: the space it takes, the files it keeps, memory, what it
  * has open, how long a commit and a read last, what remains after quiet. It
  * runs on a directory in real time, or on a volume in memory by a clock that
- * the seed moves, without threads, so that years pass in seconds.
+ * the seed moves, without threads, so that years pass in seconds; there another
+ * store follows it all the while, of which the same must hold.
  *
  * How large each figure may be is in tests/soak/bounds.
  */
@@ -60,6 +61,7 @@ struct soak {
 	char directory[64]; /* of the store, in real time */
 	struct volume *volume;
 	struct store *store;
+	struct store *follower; /* NULL in real time */
 	struct write *w;
 	uint64_t turn;
 
@@ -121,9 +123,8 @@ struct bytes soak_value(struct soak *k, uint32_t size);
 void soak_look(struct soak *k);
 /* How much of what was written is there beyond what may be. */
 uint64_t soak_excess(struct soak *k, unsigned int tenths);
-/* Bytes of memory that the process, or by the store's own word the store, has
- * taken. */
-uint64_t soak_memory(struct soak *k);
+/* Bytes of memory that the process, or by its own word the store, has taken. */
+uint64_t soak_memory(const struct soak *k, struct store *store);
 
 /* bounds.c */
 bool soak_bounds_read(const char *path);
