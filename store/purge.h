@@ -29,6 +29,23 @@ struct purge_result {
 	uint64_t size;       /* bytes of all these */
 };
 
+/*
+ * Who holds of rows what the store would get back, as open files do, is told of
+ * a purge, by its thread: before rows are deleted, and when they are, or could
+ * not be. In between, which is a commit's time, and afterwards it gives the
+ * store nothing that came from them.
+ */
+struct purge_holder {
+	void (*begin)(void *context, struct bytes table,
+		      const struct purge_span *rows, size_t count);
+	void (*end)(void *context);
+	void *context;
+};
+
+/* The holder, copied, or NULL for none. To be set before other threads use s,
+ * and NULL before its context ends. */
+void store_on_purge(struct store *s, const struct purge_holder *holder);
+
 /* How long it waits for who reads files that have gone. */
 #define STORE_PURGE_WAIT_MS 10000
 

@@ -14,6 +14,7 @@
 #include "fs/cells/loop.h"
 #include "fs/cells/notify.h"
 #include "fs/cells/pin.h"
+#include "fs/cells/place.h"
 #include "fs/cells/prune.h"
 #include "fs/query/sized.h"
 #include "fs/cells/space.h"
@@ -402,15 +403,31 @@ static void log_beside(void *context, const char *line)
 	fs_log_error(context, NULL, NULL, fail(ECONNREFUSED, "%s", line));
 }
 
+/* As struct purge_holder: until the rows are deleted nobody opens a file, nor
+ * commits. */
+static UNCHECKED void begin_purge(void *context, struct bytes table,
+				  const struct purge_span *rows, size_t count)
+{
+	tree_hold_alone(context);
+	drafts_forget(context, table, rows, count);
+}
+
+static UNCHECKED void end_purge(void *context)
+{
+	tree_let_go_alone(context);
+}
+
 /* Begins with what changes beside the kernel: of a mount that follows what is
- * found, and the server, if one was asked for. Once it is mounted, as what the
- * kernel keeps ends with that. */
+ * found, what is purged, and the server, if one was asked for. Once it is
+ * mounted, as what the kernel keeps ends with that. */
 static int start_beside(struct fs *fs)
 {
 	const struct mount_options *o = fs->options;
 	const struct mount_beside beside = { fs, changed_beside, log_beside };
+	const struct purge_holder holder = { begin_purge, end_purge, fs };
 	int err = 0;
 
+	store_on_purge(fs->store, &holder);
 	if (o->serve)
 		err = o->server_start(o->server, fs->store, o->sync, &beside);
 	if (!err)
@@ -420,6 +437,7 @@ static int start_beside(struct fs *fs)
 
 static void stop_beside(struct fs *fs)
 {
+	store_on_purge(fs->store, NULL);
 	store_on_change(fs->store, NULL, NULL);
 	if (fs->options->serve)
 		fs->options->server_stop(fs->options->server);

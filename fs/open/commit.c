@@ -135,12 +135,29 @@ static void settle(struct fs *fs, struct draft *d, const struct commit *c)
 	d->has_written = true;
 	d->session_us = c->timestamp_us;
 	d->base_us = c->timestamp_us;
+	d->stored_seq = c->seq;
 	/* What is put later than all there was is the newest, so it need not be
 	 * looked up. */
 	if (c->seq && !c->exact)
 		fs_committed(fs, d->node, c->timestamp_us, c->seq);
 	else
 		note_commit(fs, d->node, c->path, c->timestamp_us);
+}
+
+/* 0, or -ESTALE: the family that it is from was deleted, and another made of
+ * that name, which gets nothing of it. */
+static int check_family(const struct draft *d, const struct place *place)
+{
+	const struct bytes name = place->path.family;
+	const struct family *f =
+		place->table ? table_family(place->table, name) : NULL;
+
+	if (!f || d->stored_seq == 0 || d->stored_seq >= f->birth_seq)
+		return 0;
+	return fail(ESTALE,
+		    "family %.*s was deleted and made again since the file was "
+		    "opened; open it again",
+		    (int)name.size, (const char *)name.data);
 }
 
 /* Commits a draft with changes. With its lock held. */
@@ -153,6 +170,8 @@ static int commit(struct fs *fs, struct draft *d, bool sync)
 	int err = place_find(fs, d->node, &place);
 
 	assert(d->dirty && d->loaded);
+	if (!err)
+		err = check_family(d, &place);
 	if (err)
 		goto release_place;
 	c = of_draft(fs, d, &place);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "fs/cells/notify.h"
+#include "fs/cells/place.h"
 #include "fs/cells/reply.h"
 #include "fs/cells/space.h"
 #include "fs/open/commit.h"
@@ -86,6 +87,64 @@ void draft_put(struct fs *fs, struct draft *d)
 	}
 }
 
+/* The one that comes after d, which may be NULL, to be put, as d is: what is
+ * referenced stays in the list, and its next one is found there. New ones come
+ * to the front. */
+static struct draft *next_draft(struct fs *fs, struct draft *d)
+{
+	struct draft *next;
+
+	pthread_mutex_lock(&fs->nodes.lock);
+	next = d ? d->next : fs->drafts;
+	if (next)
+		next->references++;
+	pthread_mutex_unlock(&fs->nodes.lock);
+	if (d)
+		draft_put(fs, d);
+	return next;
+}
+
+static bool is_in(struct bytes row, const struct purge_span *rows, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (bytes_compare(rows[i].start, row) <= 0 &&
+		    (rows[i].end.size == 0 ||
+		     bytes_compare(row, rows[i].end) < 0))
+			return true;
+	return false;
+}
+
+/* Without memory for its place it is taken for one of the rows; of a table that
+ * was dropped nothing is committed anyway. */
+static void forget(struct fs *fs, struct draft *d, struct bytes table,
+		   const struct purge_span *rows, size_t count) NEEDS(fs->tree)
+{
+	struct place place;
+	int err = place_find(fs, d->node, &place);
+
+	if (err == -ENOMEM || (!err && bytes_equal(place.path.table, table) &&
+			       is_in(place.path.row, rows, count))) {
+		pthread_mutex_lock(&d->lock);
+		if (d->stored_seq && !d->node->gone) {
+			d->node->gone = true;
+			node_detach(&fs->nodes, d->node);
+		}
+		pthread_mutex_unlock(&d->lock);
+	}
+	place_release(&place);
+}
+
+void drafts_forget(struct fs *fs, struct bytes table,
+		   const struct purge_span *rows, size_t count)
+{
+	struct draft *d = NULL;
+
+	while ((d = next_draft(fs, d)))
+		forget(fs, d, table, rows, count);
+}
+
 void drafts_release(struct fs *fs)
 {
 	struct draft *d, *next;
@@ -100,29 +159,15 @@ void drafts_release(struct fs *fs)
 
 int fs_commit_all(struct fs *fs, bool sync)
 {
-	struct draft *d, *next;
+	struct draft *d = NULL;
 	int err = 0, failed;
 
-	/* The one at hand is referenced, so it stays in the list and its next
-	 * one is found there. New ones come to the front. */
-	pthread_mutex_lock(&fs->nodes.lock);
-	d = fs->drafts;
-	if (d)
-		d->references++;
-	pthread_mutex_unlock(&fs->nodes.lock);
-	while (d) {
+	while ((d = next_draft(fs, d))) {
 		failed = draft_flush(fs, d, false);
 		if (failed) {
 			fs_log_error(fs, d->node, NULL, failed);
 			err = err ? err : failed;
 		}
-		pthread_mutex_lock(&fs->nodes.lock);
-		next = d->next;
-		if (next)
-			next->references++;
-		pthread_mutex_unlock(&fs->nodes.lock);
-		draft_put(fs, d);
-		d = next;
 	}
 	if (sync) {
 		failed = store_sync(fs->store);
@@ -172,6 +217,7 @@ static int load_former(struct fs *fs, struct draft *d, const struct path *p)
 				    info.size, &former.text, former.large);
 		former.large = NULL;
 		d->base_us = info.timestamp_us;
+		d->stored_seq = info.seq;
 		d->loaded = !full;
 	}
 	cell_bytes_release(&former);
@@ -214,6 +260,7 @@ static int load(struct fs *fs, struct draft *d, const struct place *place)
 	err = content_load(&d->content, cell.value, cell_size(&cell), &memory,
 			   large);
 	d->base_us = cell.timestamp_us;
+	d->stored_seq = cell.seq;
 	d->loaded = !err;
 	return err;
 }
@@ -262,6 +309,7 @@ static int start(struct fs *fs, struct draft *d, const struct place *place,
 			return err;
 	} else {
 		content_empty(&d->content);
+		d->stored_seq = 0;
 		d->loaded = true;
 		touch(fs, d);
 	}

@@ -34,8 +34,11 @@ struct draft {
 	uint64_t pending_us;
 	uint64_t modified_us; /* time of the last change */
 	uint64_t session_us;
-	uint64_t base_us; /* timestamp of the committed version */
-	uint64_t counted; /* bytes of it in fs->uncommitted */
+	uint64_t base_us;    /* timestamp of the committed version */
+	uint64_t stored_seq; /* of the version that the content came from, or
+				became; 0: the store has had nothing of it;
+				UINT64_MAX: not known, by a rename */
+	uint64_t counted;    /* bytes of it in fs->uncommitted */
 	struct content content;
 };
 
@@ -83,6 +86,11 @@ int draft_write(struct fs *fs, struct draft *draft, struct bytes data,
 
 /* As draft_write, to size bytes, of which new ones are 0. */
 int draft_truncate(struct fs *fs, struct draft *draft, uint64_t size);
+
+/* From now on nothing is committed of drafts in these rows whose content the
+ * store has, or had: as if each had been unlinked. */
+void drafts_forget(struct fs *fs, struct bytes table,
+		   const struct purge_span *rows, size_t count) NEEDS(fs->tree);
 
 /* At the end of the filesystem: frees drafts whose handles never closed, and
  * what is uncommitted with them. No other thread may use them. */

@@ -280,6 +280,8 @@ static void settle(struct fs *fs, struct move *m, struct node *node,
 		d->base_us = m->timestamp_us;
 		d->has_written = d->writers > 0 && m->of_session;
 		d->session_us = m->timestamp_us;
+		if (!d->stored_seq)
+			d->stored_seq = UINT64_MAX;
 	}
 	if (m->other)
 		m->other->maker =

@@ -98,6 +98,8 @@ struct store {
 	 * was seen last. By clock_steady. */
 	_Atomic uint64_t unsure_ms, unsure_seen_ms;
 	struct silence *silence; /* owned, or NULL */
+
+	struct purge_holder purge_holder; /* without functions: nobody */
 };
 
 /* 0 if there is no store at a place that is no directory, or -EEXIST; it may

@@ -66,3 +66,24 @@ same "and may come again" 50 "$(cat "$m/t/.scan/count")"
 check "a walk through .drop ends" sh -c "find '$d' >/dev/null"
 remount
 same "after a remount too" 50 "$(ls "$m/t" | wc -l)"
+
+# A family that was deleted, and made again, gets nothing of what was open.
+mkdir "$m/t/.schema/g"
+mkdir "$m/t/k#10/g"
+echo one >"$m/t/k#10/g/q"
+check "a close is refused" python3 - "$TABLETFS" "$store" \
+	"$m/t/k#10/g/q" <<'PYTHON'
+import errno, os, subprocess, sys
+tabletfs, store, path = sys.argv[1:]
+fd = os.open(path, os.O_RDWR | os.O_APPEND)
+subprocess.run([tabletfs, "-store", store, "deletefamily", "t", "g"], check=True)
+subprocess.run([tabletfs, "-store", store, "createfamily", "t", "g"], check=True)
+os.write(fd, b"more")
+try:
+    os.close(fd)
+    sys.exit("closed")
+except OSError as e:
+    assert e.errno == errno.ESTALE, e
+PYTHON
+check "with the reason" grep -q "family g was deleted" "$m/.tabletfs/errors"
+errno ENOENT cat "$m/t/k#10/g/q"

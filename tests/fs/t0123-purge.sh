@@ -164,6 +164,22 @@ told "say it again when"
 exec 5<&-
 status 0 "and when it is closed" T purge t "prefix=$key"
 same "nothing is left then" "" "$(traces)"
+
+# Who has a file of it open to append, with something uncommitted or without, has
+# one that was removed.
+mkdir -p "$m/t/$key/f"
+cp text "$m/t/$key/f/clean"
+cp text "$m/t/$key/f/dirty"
+exec 6>>"$m/t/$key/f/clean" 7>>"$m/t/$key/f/dirty"
+printf more >&7
+status 0 "a purge beside files that are open" T purge t "key=$key"
+printf '!' >&6
+printf '!' >&7
+exec 6>&- 7>&-
+same "nothing of them comes back" "" "$(traces)"
+check "what is made then is there" eval 'mkdir -p "$m/t/$key/f" &&
+	echo new >"$m/t/$key/f/clean" && grep -q new "$m/t/$key/f/clean"'
+status 0 "and goes with the next" T purge t "key=$key"
 stop_mount
 same "nor when it was unmounted" "" "$(traces)"
 

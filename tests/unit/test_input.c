@@ -178,8 +178,8 @@ START_TEST(gzip)
 }
 END_TEST
 
-/* A small member with what a header may have, which isal_inflate itself does not
- * find again where a call ended within it. */
+/* A small member with what a header may have, which isal_inflate itself does
+ * not find again where a call ended within it. */
 static void add_gzip_header(uint32_t fields, struct buf *out)
 {
 	struct isal_gzip_header header;

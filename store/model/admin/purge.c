@@ -179,6 +179,20 @@ static int commit(struct store *s, struct write *w, uint64_t *seq)
 	return err < 0 ? err : commit_wait(s, true);
 }
 
+/* The same while whoever holds some of the rows gives nothing back. */
+static int commit_beside(struct purging *p, struct write *w, uint64_t *seq)
+{
+	const struct purge_holder *h = &p->s->purge_holder;
+	int err;
+
+	if (h->begin)
+		h->begin(h->context, p->name, p->rows, p->count);
+	err = commit(p->s, w, seq);
+	if (h->end)
+		h->end(h->context);
+	return err;
+}
+
 /* Deletes what is there by one write; *seq is its sequence. */
 static int delete_rows(struct purging *p, uint64_t *rows, uint64_t *seq)
 {
@@ -197,7 +211,7 @@ static int delete_rows(struct purging *p, uint64_t *rows, uint64_t *seq)
 			   "table \"%s\" is another one by now; say it again",
 			   err_name(p->name));
 	if (err == 0)
-		err = commit(p->s, w, seq);
+		err = commit_beside(p, w, seq);
 	write_free(w);
 	return err;
 }
@@ -235,6 +249,11 @@ static int purge(struct purging *p, unsigned int wait_ms,
 		err = engine_purge(p->s->engine, p->ranges, p->range_count, seq,
 				   wait_ms, out);
 	return err < 0 ? err : forget_heat(p);
+}
+
+void store_on_purge(struct store *s, const struct purge_holder *holder)
+{
+	s->purge_holder = holder ? *holder : (struct purge_holder){ 0 };
 }
 
 int store_purge(struct store *s, struct bytes table,
