@@ -234,18 +234,23 @@ static int run_on_store(struct verb_call *c, const char *directory,
 }
 
 /* Whether a mount at place has the store in directory, as the line of who holds
- * that says, which names the place up to a newline. */
-static bool holds_at(const char *directory, const char *place)
+ * that says, which names the place up to a newline; or, by another path to it,
+ * the daemon pid, unless that is 0. */
+static bool holds(const char *directory, const char *place, int pid)
 {
 	char *full = realpath(place, NULL);
 	struct buf line = BUF_INIT;
 	const char *at = NULL;
 	bool here;
+	int by = 0;
 
 	if (full && volume_holder(directory, &line, &here) == 0 &&
 	    buf_terminate(&line) == 0)
 		at = strstr((char *)line.data, SERVED_AT);
-	here = at && !strcmp(at + strlen(SERVED_AT), full);
+	here = at &&
+	       (pid > 0 ? sscanf((char *)line.data, "pid %d,", &by) == 1 &&
+				  by == pid
+			: !strcmp(at + strlen(SERVED_AT), full));
 	buf_release(&line);
 	free(full);
 	return here;
@@ -290,7 +295,7 @@ static int run_at(struct verb_call *c, const char *place, unsigned int flags)
 	struct served served = { .root = -1 };
 	bool is_closed =
 		mounted && access(mounted, R_OK | X_OK) < 0 && errno == EACCES;
-	bool is_there = mounted && (is_closed || !holds_at(mounted, place)) &&
+	bool is_there = mounted && (is_closed || !holds(mounted, place, 0)) &&
 			served_at(mounted, place, &served) == 1;
 	int status;
 
@@ -298,7 +303,8 @@ static int run_at(struct verb_call *c, const char *place, unsigned int flags)
 		status = changes_nothing(c, "-follow", directory);
 	else if (is_there && (served.follows || flags & FOLLOWS))
 		status = run_following(c, &served, mounted, flags);
-	else if (is_there && (is_closed || !served_is_of(&served, mounted)))
+	else if (is_there && (is_closed || !served_is_of(&served, mounted) ||
+			      holds(mounted, place, served.pid)))
 		status = through_mount(c, &served);
 	else
 		status = run_on_store(c, directory, flags);

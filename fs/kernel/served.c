@@ -246,7 +246,8 @@ int served_at(const char *directory, const char *place, struct served *served)
 		return fail(errno, "%s", place);
 	err = read_stats(served->root, text);
 	served->follows = err > 0 && strstr(text, "\nfollow_sequence ");
-	if (err > 0 && number_of(text, SERVED_PID) > 0) {
+	served->pid = err > 0 ? (int)number_of(text, SERVED_PID) : 0;
+	if (served->pid > 0) {
 		err = buf_add_string(&served->place, place);
 		if (!err)
 			err = buf_terminate(&served->place);

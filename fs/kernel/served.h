@@ -18,7 +18,10 @@ struct served {
 			      it is served by SERVED_SOCKET alone */
 	struct buf place;      /* its path, or the socket's, ended by a NUL */
 	struct buf holder; /* who has the store, as it says; ended by a NUL */
-	bool follows; /* as served_at found: it shows what another writes */
+	/* As served_at found: its daemon, and whether that shows what another
+	 * writes. */
+	int pid;
+	bool follows;
 };
 
 /*

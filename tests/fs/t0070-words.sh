@@ -82,6 +82,11 @@ mkdir bound
 mount --bind "$m" bound
 says "mounted at $work/bound, too; umount that as well" "$TABLETFS" umount "$m"
 check "the other goes on" [ "$(cat bound/t/r/f/q)" = new ]
+same "and stands for its store" t "$("$TABLETFS" -store bound ls 2>&1)"
+same "also where a command writes" "" \
+	"$("$TABLETFS" -store bound set t r f:q=newer 2>&1)"
+same "that is seen there" newer "$(cat bound/t/r/f/q)"
+"$TABLETFS" -store bound set t r f:q=new
 check "the last one ends it" "$TABLETFS" umount bound
 daemon=
 same "and the store is free" t "$(tfs ls)"
