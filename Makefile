@@ -94,8 +94,8 @@ CHECKED := $(if $(T),$(sort $(filter $(B)/tests/fs/%,$(CHECKED)) \
 .PHONY: all help build deps check check-built check-ceph check-deb check-fault \
 	check-fs-long check-hacking check-kernel check-serve-long check-soak \
 	check-wire canary demo fuzz lint compile_commands.json bench \
-	bench-engine bench-fs bench-heat bench-import bench-large bench-serve \
-	bench-time install install-files rados uninstall deb clean
+	bench-ceph bench-engine bench-fs bench-heat bench-import bench-large \
+	bench-serve bench-time install install-files rados uninstall deb clean
 .SECONDARY:
 
 # The program, build/tabletfs; installs what it needs
@@ -223,6 +223,12 @@ bench-engine: deps
 	@tools/install-packages tests/packages-bench
 	@$(MAKE) --no-print-directory $(B)/tests/bench-engine
 	@B=$(B) tests/bench/run-engine
+
+# What a store in a pool of Ceph costs, beside one in a directory
+bench-ceph: deps
+	@tools/install-packages tools/packages-rados tests/packages-ceph
+	@$(MAKE) --no-print-directory build $(RADOS_SO) $(B)/tests/bench/fsclient
+	@B=$(B) BENCH=1 tests/ceph/run
 
 # What samples for heat maps cost, in instructions
 bench-heat: deps
