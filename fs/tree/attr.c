@@ -98,15 +98,17 @@ static double cell_timeout(struct fs *fs, const struct place *place,
 double attr_keep(struct fs *fs, struct node *node, double timeout)
 {
 	assert(timeout >= 0);
-	/* A cell's change is seen by the kernel or gives the name a new node;
-	 * of control, nothing that changes is kept, but permissions. */
-	if ((!node_is_data(node) && !at_is_moment(node)) ||
-	    node->kind == NODE_CELL)
+	/* A cell's change is seen by the kernel or gives the name a new node.
+	 */
+	if (node->kind == NODE_CELL)
 		return timeout;
 	/* Such a mount lets the kernel check permissions, for which it would
 	 * ask again for each directory that was made to forget. */
 	if (fs->options->allow_other)
 		return timeout < SHORT_TIMEOUT_S ? timeout : SHORT_TIMEOUT_S;
+	/* Of control, nothing that changes is kept. */
+	if (!node_is_data(node) && !at_is_moment(node))
+		return timeout;
 	node->shown = node_is_data(node);
 	return timeout;
 }

@@ -256,9 +256,64 @@ refuse "and to nobody else" $carol grep patient "$m/.tabletfs/errors"
 same "who is in it stays" "$m/private/patient-1" "$(cd "$m/private/patient-1" &&
 	$carol stat "$m/private/patient-1" 2>/dev/null; env pwd)"
 
-# A table that is made private is it at once.
+# A table that is made private is it at once, also to who is in it, or has found
+# something in it, whatever that is.
 table late 755
 mkdir -p "$m/late/r/f" && echo 1 >"$m/late/r/f/q"
 check "others read it" $carol cat "$m/late/r/f/q" >/dev/null
-chmod 700 "$m/late"
+cat >held.py <<'PYTHON'
+import errno, os, subprocess, sys
+t, mode = sys.argv[1:]
+directories = (".", "r", "r/f", "r/f/.versions", "r/f/.versions/q", ".schema",
+               ".schema/f", ".recipes", ".scan", ".scan/limit",
+               ".scan/limit/1", ".scan/rows", ".scan/segments", ".at",
+               ".at/now", ".at/now/r", ".at/now/r/f", ".at/2026-01-01T00:00:00Z",
+               ".as-of", ".drop", ".drop/prefix", ".drop/prefix/r", ".keyviz",
+               ".import", ".import/family")
+files = ("r/f/q", "r/.row.jsonl", ".stats", ".advice", ".scan/keys",
+         ".scan/limit/1/csv", ".scan/export.csv", ".at/now/r/f/q",
+         ".schema/f/gc", ".granularity", ".drop/prefix/r/preview",
+         ".keyviz/reads.tsv", ".import/last")
+go, ready = os.pipe(), os.pipe()
+child = os.fork()
+if child == 0:
+    os.setgroups([]), os.setgid(1003), os.setuid(1003)
+    fds = [(name, os.open(t + "/" + name, os.O_PATH))
+           for name in directories + files]
+    os.chdir(t + "/.scan/rows")
+    for name, fd in fds:
+        os.close(os.open("/proc/self/fd/%d" % fd, os.O_RDONLY))
+    os.close(ready[1])
+    os.close(go[1])
+    os.read(go[0], 1)
+    wrong = []
+    for name, fd in fds:
+        for what, call in (("open", lambda: os.open("/proc/self/fd/%d" % fd,
+                                                    os.O_RDONLY)),
+                           ("enter", lambda: os.stat("x", dir_fd=fd))):
+            try:
+                call()
+                wrong.append((name, what))
+            except NotADirectoryError:
+                assert name in files and what == "enter", name
+            except OSError as e:
+                if e.errno != errno.EACCES:
+                    wrong.append((name, what, e.errno))
+    try:
+        wrong.append(os.listdir("."))
+    except PermissionError:
+        pass
+    os._exit(len(wrong) and not print(wrong, file=sys.stderr))
+os.close(ready[1])
+os.read(ready[0], 1)
+os.chmod(t, int(mode, 8))
+os.makedirs(t + "/made-after/f")
+with open(t + "/made-after/f/q", "w") as f:
+    f.write("secret")
+os.close(go[1])
+os.close(go[0])
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+PYTHON
+check "what another has found there is closed" \
+	python3 held.py "$m/late" 700
 errno EACCES $carol cat "$m/late/r/f/q"
