@@ -359,11 +359,27 @@ static int version_attr(struct fs *fs, struct node *node,
 	return 0;
 }
 
-/* access_apply for control names. In a sticky table, where each removes only
- * what is theirs, what reaches all of it is the owner's to change. */
-static void apply_access(const struct table_access *access, struct stat *st)
+/* Whether what is looked up below a directory of this kind is found by reading
+ * the table, so that its names and sizes tell of rows and values. */
+static bool asks(enum node_kind kind)
 {
+	return (kind >= NODE_KEYVIZ && kind <= NODE_SCAN_SEGMENT) ||
+	       (kind >= NODE_DROP && kind <= NODE_DROP_APPLY);
+}
+
+/* access_apply for control names. Who may not list the table enters nothing
+ * that asks it for them. In a sticky table, where each removes only what is
+ * theirs, what reaches all of it is the owner's to change. */
+static void apply_access(const struct table_access *access,
+			 enum node_kind kind, struct stat *st)
+{
+	mode_t reads;
+
 	access_apply(access, st);
+	reads = st->st_mode & (S_IRUSR | S_IRGRP | S_IROTH);
+	if (S_ISDIR(st->st_mode) && asks(kind))
+		st->st_mode &= ~(mode_t)(S_IXUSR | S_IXGRP | S_IXOTH) |
+			       reads >> 2;
 	if (access->mode != TABLE_ACCESS_UNSET && (access->mode & S_ISVTX))
 		st->st_mode &= ~(mode_t)(S_IWGRP | S_IWOTH);
 }
@@ -395,7 +411,7 @@ int ctl_attr(struct fs *fs, struct node *node, struct stat *st, double *timeout)
 	at_narrow(fs, node, &place.rules.access);
 	/* A link's mode is always the same. */
 	if (!err && !S_ISLNK(st->st_mode))
-		apply_access(&place.rules.access, st);
+		apply_access(&place.rules.access, node->kind, st);
 	place_leave(fs, &place);
 	return err;
 }

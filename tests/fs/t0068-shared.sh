@@ -252,6 +252,29 @@ check "its errors are told to who met them" \
 	$alice grep -q patient "$m/.tabletfs/errors"
 refuse "and to nobody else" $carol grep patient "$m/.tabletfs/errors"
 
+# Who may not list a table, but enter it, finds what they can name and nothing by
+# asking for it, be it by a name that is there or a size.
+for mode in 711 1733; do
+	table "x$mode" $mode
+	mkdir -p "$m/x$mode/r/f" && echo secret >"$m/x$mode/r/f/q"
+	chmod 4711 "$m/x$mode" && chmod $mode "$m/x$mode"
+	same "$mode: what is named is found" 7 \
+		"$($carol stat -c %s "$m/x$mode/r/f/q")"
+	for name in .scan .keyviz .drop; do
+		errno EACCES $carol ls "$m/x$mode/$name"
+	done
+	for name in .scan/rows/r .scan/segments/r .scan/rows/none .scan/none \
+		'.scan/value/(%3Fs)sec.*/export.csv' .scan/prefix/x/export.csv \
+		.scan/export.csv .keyviz/reads.tsv .drop/prefix/r/apply; do
+		errno EACCES $carol stat "$m/x$mode/$name"
+	done
+	same "$mode: none of it was made" "exports 0" \
+		"$(grep '^exports ' "$m/.tabletfs/stats")"
+	check "$mode: but its owner" \
+		$alice stat "$m/x$mode/.scan/segments/r" >/dev/null
+done
+errno EACCES $carol ls "$m/x711/.scan/rows"
+
 # What is open goes on: a directory that another looked for stays one's own.
 same "who is in it stays" "$m/private/patient-1" "$(cd "$m/private/patient-1" &&
 	$carol stat "$m/private/patient-1" 2>/dev/null; env pwd)"
