@@ -139,6 +139,22 @@ bool access_takes_mode(const struct table_access *access, mode_t usual,
 	return !(asked & 07000 & ~usual);
 }
 
+/* Whether a class that may write may read, too. */
+static bool writers_read(mode_t mode, int class)
+{
+	return !(bits(mode, class) & 2) || bits(mode, class) & 4;
+}
+
+bool access_reads(const struct table_access *access, uid_t uid)
+{
+	if (uid == 0)
+		return true;
+	if (uid == access->uid)
+		return writers_read(access->mode, OWNER);
+	return writers_read(access->mode, GROUP) &&
+	       writers_read(access->mode, OTHERS);
+}
+
 void access_note_maker(struct fs *fs, const struct place *place,
 		       enum node_kind kind, uid_t uid)
 {

@@ -66,6 +66,10 @@ void access_apply_maker(uint32_t table, const struct table_access *access,
 bool access_takes_mode(const struct table_access *access, mode_t usual,
 		       mode_t asked);
 
+/* Whether uid, who was let write in a table with this access, in which nothing
+ * is unset, may read it as well, whatever groups they are in. */
+bool access_reads(const struct table_access *access, uid_t uid);
+
 /* place has been made by uid, from now on; 0, root: it is the table's owner's.
  */
 void access_note_maker(struct fs *fs, const struct place *place,

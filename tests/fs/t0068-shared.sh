@@ -149,6 +149,39 @@ same "a maker can do no more than the table lets them" "373 1003:2000" \
 	"$(show "$m/box/c")"
 errno EACCES $carol ls "$m/box/c"
 
+# Who may write what they may not read is told nothing by a condition, whether it
+# holds or not, and nothing is done.
+table drop 733
+table box773 773
+for t in drop box773; do
+	mkdir -p "$m/$t/r/f" && echo secret >"$m/$t/r/f/q"
+done
+asks() {
+	printf '{"row":"r","if":{"family":"f","qualifier":"q","matches":"%s"},%s}\n' \
+		"$1" '"set":{"f":{"told":"1"}},"else":{"set":{"f":{"told":"0"}}}'
+}
+for file in .mutate .import/jsonl .import/on-error/stop/jsonl r/.row.jsonl; do
+	for re in '(?s)s.*' '(?s)x.*'; do
+		asks "$re" >line
+		errno EACCES $carol dd if=line of="$m/drop/$file" status=none
+		sed 's/"if"/"\\u0069f"/' line >spelled
+		errno EACCES $carol dd if=spelled of="$m/drop/$file" status=none
+	done
+	check "$file: what asks nothing is taken" $carol sh -c "
+		echo '{\"row\":\"r\",\"set\":{\"f\":{\"if\":\"by\"}}}' >'$m/drop/$file'"
+	same "$file: and nothing was done" "if q" "$(ls "$m/drop/r/f" | xargs)"
+	rm "$m/drop/r/f/if"
+done
+check "its reason" $carol grep -q 'leave "if" away' "$m/.tabletfs/errors"
+asks '(?s)s.*' >line
+check "the owner may ask" $alice sh -c "cat line >'$m/drop/.mutate'"
+same "and is told" 1 "$(cat "$m/drop/r/f/told")"
+errno EACCES $bob dd if=line of="$m/box773/.mutate" status=none
+check "who may read by a group, too, with a file open for that" \
+	$bob sh -c "cat line 1<>'$m/box773/.mutate'"
+same "and is told, too" 1 "$(cat "$m/box773/r/f/told")"
+errno EACCES $carol sh -c "cat line 1<>'$m/box773/.mutate'"
+
 # Sticky.
 table sticky 1777
 $carol sh -c "mkdir -p '$m/sticky/c/f' && echo 1 >'$m/sticky/c/f/q'"
