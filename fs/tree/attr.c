@@ -139,7 +139,7 @@ static bool attr_of_draft(struct fs *fs, struct node *node,
 	if (!loaded)
 		return false;
 	attr_cell(fs, ino, &info, st);
-	access_show_made(place, maker, st);
+	access_show_made(fs, place, maker, st);
 	*timeout = attr_longest(fs);
 	/* Unlinked or renamed over, but open: nobody else will tell of it. */
 	if (node->gone)

@@ -212,6 +212,48 @@ check "one's own can be removed" $bob rm "$m/sticky/r/f/q1002"
 check "all by the table's owner" $alice rm "$m/sticky/r/f/q1003"
 check "and by root" rm -r "$m/sticky/c"
 
+# Who made it goes with it, whatever removes it.
+again() {
+	$carol sh -c "mkdir -p '$m/sticky/g/f' && echo mine >'$m/sticky/g/f/q'"
+	same "it is the maker's" 1003 "$(stat -c %u "$m/sticky/g/f/q")"
+	"$@"
+	T set sticky g f:q=roots
+	same "$*: what root makes then" "1777 1001:2000 666 1001:2000" \
+		"$(show "$m/sticky/g" "$m/sticky/g/f/q")"
+	errno EPERM $carol rm "$m/sticky/g/f/q"
+	rm -r "$m/sticky/g"
+}
+by_mutate() {
+	printf '{"row":"g",%s}\n' "$1" >"$m/sticky/.mutate"
+}
+by_drop() {
+	awk '/token/ { print $2 }' "$m/sticky/.drop/$1/preview" >token
+	cat token >"$m/sticky/.drop/$1/apply"
+}
+again T deleterow sticky g
+again T deletecolumn sticky g f q
+again by_mutate '"delete":true'
+again by_mutate '"delete":{"f":["q"]}'
+again by_mutate '"delete":{"f":true}'
+again by_drop prefix/g
+again by_drop range/a..h
+by_versions() {
+	rm "$m/sticky/g/f/.versions/q/"*
+}
+again by_versions
+anew() {
+	T deletefamily sticky f
+	T createfamily sticky f
+}
+again anew
+again mv "$m/sticky/g" "$m/sticky/moved"
+same "a row that is moved is its maker's" 1003 "$(stat -c %u "$m/sticky/moved")"
+$carol sh -c "mkdir -p '$m/sticky/a/f' '$m/sticky/b/f' &&
+	echo mine >'$m/sticky/a/f/q' && echo mine >'$m/sticky/b/f/q'"
+T deleterow sticky a
+same "what is in another row stays its maker's" "1777 1003:2000 666 1003:2000" \
+	"$(show "$m/sticky/b" "$m/sticky/b/f/q")"
+
 # mkdir's mode and umask are a table's, also after a remount.
 (umask 077 && mkdir "$m/private")
 (umask 002 && mkdir "$m/open")
