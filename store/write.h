@@ -131,6 +131,14 @@ int write_delete_prefix(struct write *w, struct bytes table,
 int write_delete_range(struct write *w, struct bytes table, struct bytes start,
 		       struct bytes end);
 
+/* Another number than before if something was removed from the row since: by a
+ * deletion, be it of a version, of rows or a family, but not by age, and not by
+ * writes that are uncounted. Rarely also if it was not. */
+uint32_t store_removals(struct store *s, uint32_t table_id, struct bytes row);
+
+/* Whoever goes by store_removals knows of what w removes. */
+void write_uncounted(struct write *w);
+
 /* Commits w and empties it, also on failure. With sync, it is durable on
  * return, and without it survives a kill of the process; if that alone fails, w
  * is seen all the same. A table or family dropped meanwhile: -ERR_no_table,

@@ -8,6 +8,9 @@
 /* In the kernel since 6.16, not yet in the headers here. */
 #define NOTIFY_INC_EPOCH 8
 
+/* How many are looked for while others wait for the lock. */
+#define IDS_AT_ONCE 256
+
 static_assert(sizeof(struct fuse_out_header) == 16, "as the kernel has it");
 
 bool list_keep(struct fs *fs, struct node *directory, uint64_t outside)
@@ -91,6 +94,50 @@ void fs_changed_outside(struct fs *fs)
 	    errno == EINVAL)
 		fs->has_epochs = false;
 	drop_lists(fs);
+}
+
+/* Ids of nodes that the kernel has, in *bucket behind the first *passed or in
+ * later ones, which both then tell: how many, 0 if there are none left. Where a
+ * node is goes up only, as there are more buckets. */
+static size_t take_ids(struct nodes *nodes, size_t *bucket, size_t *passed,
+		       uint64_t *ids)
+{
+	size_t count = 0, i;
+	struct node *node;
+
+	pthread_mutex_lock(&nodes->lock);
+	for (; *bucket < nodes->bucket_count; ++*bucket, *passed = 0) {
+		node = nodes->buckets[*bucket];
+		for (i = 0; node && count < IDS_AT_ONCE; i++) {
+			if (i >= *passed && node->lookups > 0)
+				ids[count++] = node_id(nodes, node);
+			node = node->next;
+		}
+		if (node) {
+			*passed = i;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&nodes->lock);
+	return count;
+}
+
+/*
+ * An epoch ends names, but who is in a directory, or has a file, names it no
+ * more, and is let in by the attributes that the kernel keeps. Those of all
+ * nodes are dropped, in whatever table: they are asked for again anyway.
+ */
+void fs_access_changed(struct fs *fs)
+{
+	size_t bucket = 0, passed = 0, count;
+	uint64_t ids[IDS_AT_ONCE];
+
+	fs_changed_outside(fs);
+	while (fs->session &&
+	       (count = take_ids(&fs->nodes, &bucket, &passed, ids)) > 0)
+		while (count-- > 0)
+			fuse_lowlevel_notify_inval_inode(fs->session,
+							 ids[count], -1, 0);
 }
 
 /*

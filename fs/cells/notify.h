@@ -25,6 +25,10 @@ void list_drop(struct fs *fs, struct node *directory);
  * again. */
 void fs_changed_outside(struct fs *fs);
 
+/* The same of a table's owner or mode: when it returns, the kernel lets nobody
+ * do what these do not give, by whatever it remembers. */
+void fs_access_changed(struct fs *fs);
+
 /* A change through a path in directory, just now, which then is as new as
  * that, and so are those above. */
 void fs_changed_in(struct fs *fs, struct node *directory);

@@ -359,11 +359,27 @@ static int version_attr(struct fs *fs, struct node *node,
 	return 0;
 }
 
-/* access_apply for control names. In a sticky table, where each removes only
- * what is theirs, what reaches all of it is the owner's to change. */
-static void apply_access(const struct table_access *access, struct stat *st)
+/* Whether what is looked up below a directory of this kind is found by reading
+ * the table, so that its names and sizes tell of rows and values. */
+static bool asks(enum node_kind kind)
 {
+	return (kind >= NODE_KEYVIZ && kind <= NODE_SCAN_SEGMENT) ||
+	       (kind >= NODE_DROP && kind <= NODE_DROP_APPLY);
+}
+
+/* access_apply for control names. Who may not list the table enters nothing
+ * that asks it for them. In a sticky table, where each removes only what is
+ * theirs, what reaches all of it is the owner's to change. */
+static void apply_access(const struct table_access *access, enum node_kind kind,
+			 struct stat *st)
+{
+	mode_t reads;
+
 	access_apply(access, st);
+	reads = st->st_mode & (S_IRUSR | S_IRGRP | S_IROTH);
+	if (S_ISDIR(st->st_mode) && asks(kind))
+		st->st_mode &=
+			~(mode_t)(S_IXUSR | S_IXGRP | S_IXOTH) | reads >> 2;
 	if (access->mode != TABLE_ACCESS_UNSET && (access->mode & S_ISVTX))
 		st->st_mode &= ~(mode_t)(S_IWGRP | S_IWOTH);
 }
@@ -395,7 +411,7 @@ int ctl_attr(struct fs *fs, struct node *node, struct stat *st, double *timeout)
 	at_narrow(fs, node, &place.rules.access);
 	/* A link's mode is always the same. */
 	if (!err && !S_ISLNK(st->st_mode))
-		apply_access(&place.rules.access, st);
+		apply_access(&place.rules.access, node->kind, st);
 	place_leave(fs, &place);
 	return err;
 }
@@ -431,6 +447,18 @@ static const struct ctl_ops *ops_of(enum node_kind kind)
 	}
 }
 
+/* Whether who opens what is in a table with this access is not to be told what
+ * is in the table. Of who opens it to be read, too, the kernel has seen that
+ * they may, by groups that are not known here. */
+static bool is_blind(struct fs *fs, const struct table_access *access,
+		     int flags)
+{
+	struct table_access whole = access_of(fs, access);
+
+	return fs->options->allow_other && (flags & O_ACCMODE) != O_RDWR &&
+	       !access_reads(&whole, loop_uid());
+}
+
 int ctl_open(struct fs *fs, struct node *node, int flags, struct ctl_file **out)
 {
 	/* To truncate is to write, also with what can only be read. */
@@ -458,6 +486,7 @@ int ctl_open(struct fs *fs, struct node *node, int flags, struct ctl_file **out)
 	spill_init(&f->in, fs->store, MEMORY_REQUESTS, CTL_WRITTEN_MAX);
 	err = place_enter(fs, node, &place);
 	f->table_id = place.table ? place.table->id : 0;
+	f->is_blind = is_blind(fs, &place.rules.access, flags);
 	place_leave(fs, &place);
 	if (!err && f->ops->open)
 		err = f->ops->open(fs, f);

@@ -76,10 +76,11 @@ struct ctl_ops {
 
 struct ctl_file {
 	const struct ctl_ops *ops;
-	pthread_mutex_t lock; /* guards all below but flags and table_id */
+	pthread_mutex_t lock; /* guards all below up to flags */
 	struct node *node;    /* referenced */
 	uint32_t table_id;    /* of the table that node was in; 0: in none */
 	int flags;            /* of open(2) */
+	bool is_blind;        /* by who may write, and not read, in the table */
 	struct spill in;      /* what was written and is not yet taken */
 	uint64_t held_size;   /* of in, as fs->uncommitted has it */
 	uint64_t writer;      /* who wrote last, as ctl_write is told */

@@ -54,10 +54,29 @@ size_t ctl_take_lines(struct spill *partial, struct bytes data,
 	return taken;
 }
 
-int ctl_run_mutation(struct fs *fs, struct bytes table, struct bytes row,
-		     struct bytes text, struct json_result *result)
+/* Whether it has a condition; false also for what is none, as running it
+ * tells. */
+static bool asks(struct bytes text)
+{
+	struct json j = { 0 };
+	const struct json_node *body;
+	bool reads;
+	bool does = mutation_may_ask(text) &&
+		    json_mutation_parse(&j, text, &body, &reads) == 0 &&
+		    json_find(&j, body, "if");
+
+	json_release(&j);
+	return does;
+}
+
+int ctl_run_mutation(struct fs *fs, const struct ctl_file *f,
+		     struct bytes table, struct bytes row, struct bytes text,
+		     struct json_result *result)
 {
 	int err = fs_check_space(fs, text.size);
+
+	if (f->is_blind && asks(text))
+		return json_may_not_ask();
 
 	/* What only removes is how there is room again. */
 	if (err && mutation_adds(text))

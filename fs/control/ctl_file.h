@@ -38,10 +38,11 @@ struct ctl_lines {
 size_t ctl_take_lines(struct spill *partial, struct bytes data,
 		      const struct ctl_lines *lines, int *err);
 
-/* Runs a text as mutation_run_json does, durably with -o sync; with a quota
- * that is used up, only one that deletes and does nothing else. */
-int ctl_run_mutation(struct fs *fs, struct bytes table, struct bytes row,
-		     struct bytes text, struct json_result *result)
-	NEEDS_SHARED(fs->tree);
+/* Runs a text written to f as mutation_run_json does, durably with -o sync;
+ * with a quota that is used up, only one that deletes and does nothing else.
+ * -EACCES of a condition that f may not ask. */
+int ctl_run_mutation(struct fs *fs, const struct ctl_file *f,
+		     struct bytes table, struct bytes row, struct bytes text,
+		     struct json_result *result) NEEDS_SHARED(fs->tree);
 
 #endif

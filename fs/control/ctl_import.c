@@ -320,6 +320,7 @@ static int import_open(struct fs *fs, struct ctl_file *f)
 	if (!im)
 		return -ENOMEM;
 	import_steps_read(f->node, &steps);
+	steps.is_blind = f->is_blind;
 	im->at_line_start = true;
 	err = list_named(fs->imports, im, steps.resume);
 	if (err)

@@ -77,7 +77,8 @@ static int run_and_tell(const struct mutation_target *t, struct bytes line)
 			    "unread: read them, or open it to be "
 			    "written only",
 			    UNREAD_MAX >> 20);
-	err = ctl_run_mutation(t->fs, t->table, BYTES_NONE, line, &result);
+	err = ctl_run_mutation(t->fs, t->f, t->table, BYTES_NONE, line,
+			       &result);
 	told = err ? 0 : print_result_line(&result, m->lines + 1, &m->unread);
 	if (told < 0) {
 		m->unread.size = size;
@@ -108,8 +109,8 @@ static int run_line(void *context, struct bytes line)
 	t->turn &= !asks;
 	if (line.size > 0)
 		err = m->tells ? run_and_tell(t, line)
-			       : ctl_run_mutation(t->fs, t->table, BYTES_NONE,
-						  line, NULL);
+			       : ctl_run_mutation(t->fs, t->f, t->table,
+						  BYTES_NONE, line, NULL);
 	if (err >= 0) {
 		m->lines++;
 		return err;

@@ -224,10 +224,11 @@ static int text_open(struct fs *fs, struct ctl_file *f)
 
 /* .row.jsonl: one atomic mutation of the row, durable with -o sync. Changes of
  * the schema are always durable. */
-static int take_row(struct fs *fs, const struct path *p, struct bytes text)
+static int take_row(struct fs *fs, const struct ctl_file *f,
+		    const struct path *p, struct bytes text)
 	NEEDS_SHARED(fs->tree)
 {
-	return ctl_run_mutation(fs, p->table, p->row, text, NULL);
+	return ctl_run_mutation(fs, f, p->table, p->row, text, NULL);
 }
 
 /* .schema/<family>/gc: a policy in cbt's words. The store keeps a copy. */
@@ -332,12 +333,13 @@ static ssize_t text_write(struct fs *fs, struct ctl_file *f, struct bytes data,
 
 /* Does what the whole text of a file of this kind, which is not empty, says at
  * its path. */
-static int take_at(struct fs *fs, const struct path *p, enum node_kind kind,
-		   struct bytes text) NEEDS_SHARED(fs->tree)
+static int take_at(struct fs *fs, const struct ctl_file *f,
+		   const struct path *p, struct bytes text)
+	NEEDS_SHARED(fs->tree)
 {
-	switch (kind) {
+	switch (f->node->kind) {
 	case NODE_ROW_JSON:
-		return take_row(fs, p, text);
+		return take_row(fs, f, p, text);
 	case NODE_GC:
 		return take_gc(fs, p, text);
 	case NODE_TYPE:
@@ -360,7 +362,7 @@ static int take(struct fs *fs, const struct ctl_file *f, struct bytes text)
 		return err;
 	err = place_enter(fs, f->node, &place);
 	if (!err)
-		err = take_at(fs, &place.path, f->node->kind, text);
+		err = take_at(fs, f, &place.path, text);
 	place_leave(fs, &place);
 	if (turn)
 		turn_give(fs);

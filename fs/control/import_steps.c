@@ -141,6 +141,7 @@ int import_steps_open(struct fs *fs, const struct place *place,
 		.family = steps->family,
 		.resume = steps->resume,
 		.value_timestamps = steps->value_timestamps,
+		.is_blind = steps->is_blind,
 		/* No row of a batch is behind its position unless it is in. */
 		.strict = steps->stop || steps->resume.size > 0,
 	};

@@ -18,6 +18,7 @@
 struct import_steps {
 	struct bytes family, resume, recipe; /* empty: it is not there */
 	bool value_timestamps, stop;
+	bool is_blind; /* no step, but the file's: see struct ctl_file */
 };
 
 /* Whether the step called name may have this value: 0, or -ENOENT with the

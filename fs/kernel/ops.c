@@ -231,7 +231,7 @@ static int set_table_access(struct fs *fs, struct node *node,
 		err = store_set_access(fs->store, place.path.table, &access);
 	place_leave(fs, &place);
 	if (!err)
-		fs_changed_outside(fs);
+		fs_access_changed(fs);
 	return err;
 }
 

@@ -83,6 +83,7 @@ static int decide_commit(void *context, struct write *w)
 	if (err)
 		return err;
 	t = c->timestamp_us;
+	write_uncounted(w);
 	err = write_row(w, c->path->table, c->path->row);
 	if (!err && replaced_us != NO_TIME && replaced_us != t)
 		err = write_delete_cells(w, c->path->family, c->path->qualifier,
@@ -254,6 +255,7 @@ static int move_newest(const struct stamp *s, struct write *w, uint64_t old)
 	if (err <= 0)
 		goto release;
 	err = fs_check_moved(s->fs, large ? 0 : cell.value.size);
+	write_uncounted(w);
 	if (!err)
 		err = write_row(w, p->table, p->row);
 	if (!err)

@@ -91,30 +91,40 @@ static mode_t shared_bits(const struct table_access *access)
 	return group || others ? all : 0;
 }
 
-/* Of a table and of what is set there: another one has another, so that what
- * was made under it holds no longer. */
-static uint32_t stamp_of(uint32_t table, const struct table_access *access)
+/* Of a life and of what is set in its table: another one has another, so that
+ * what was made under it holds no longer. */
+static uint32_t stamp_of(uint32_t life, const struct table_access *access)
 {
-	uint32_t words[] = { table, access->mode, access->uid, access->gid };
+	uint32_t words[] = { life, access->mode, access->uid, access->gid };
 
 	return (uint32_t)hash64(bytes_of(words, sizeof(words)));
 }
 
-uint64_t access_maker(uint32_t table, const struct table_access *access,
+/* Of what is in the place's row. */
+static uint32_t life_of(struct fs *fs, const struct place *place)
+{
+	uint32_t id = place->table->id;
+	uint32_t words[] = { id,
+			     store_removals(fs->store, id, place->path.row) };
+
+	return (uint32_t)hash64(bytes_of(words, sizeof(words)));
+}
+
+uint64_t access_maker(uint32_t life, const struct table_access *access,
 		      uid_t uid)
 {
 	if (uid == 0 || uid == access->uid || !shared_bits(access))
 		return 0;
-	return (uint64_t)stamp_of(table, access) << 32 | uid;
+	return (uint64_t)stamp_of(life, access) << 32 | uid;
 }
 
-void access_apply_maker(uint32_t table, const struct table_access *access,
+void access_apply_maker(uint32_t life, const struct table_access *access,
 			uint64_t maker, struct stat *st)
 {
 	uid_t uid = (uid_t)maker;
 	mode_t able = shared_bits(access);
 
-	if (!able || maker >> 32 != stamp_of(table, access) || uid == 0 ||
+	if (!able || maker >> 32 != stamp_of(life, access) || uid == 0 ||
 	    uid == st->st_uid)
 		return;
 	st->st_uid = uid;
@@ -139,14 +149,30 @@ bool access_takes_mode(const struct table_access *access, mode_t usual,
 	return !(asked & 07000 & ~usual);
 }
 
+/* Whether a class that may write may read, too. */
+static bool writers_read(mode_t mode, int class)
+{
+	return !(bits(mode, class) & 2) || bits(mode, class) & 4;
+}
+
+bool access_reads(const struct table_access *access, uid_t uid)
+{
+	if (uid == 0)
+		return true;
+	if (uid == access->uid)
+		return writers_read(access->mode, OWNER);
+	return writers_read(access->mode, GROUP) &&
+	       writers_read(access->mode, OTHERS);
+}
+
 void access_note_maker(struct fs *fs, const struct place *place,
 		       enum node_kind kind, uid_t uid)
 {
 	/* In a table that is not shared nothing is shown. */
 	if (place->table && shared_bits(&place->rules.access))
 		makers_set(&fs->makers, path_ino(&place->path, kind),
-			   access_maker(place->table->id, &place->rules.access,
-					uid));
+			   access_maker(life_of(fs, place),
+					&place->rules.access, uid));
 }
 
 uint64_t access_maker_at(struct fs *fs, const struct place *place,
@@ -158,17 +184,28 @@ uint64_t access_maker_at(struct fs *fs, const struct place *place,
 	return makers_get(&fs->makers, path_ino(&place->path, kind));
 }
 
-void access_show_made(const struct place *place, uint64_t maker,
+uid_t access_made_by(struct fs *fs, const struct place *place,
+		     enum node_kind kind)
+{
+	uint64_t maker = access_maker_at(fs, place, kind);
+
+	return maker && maker >> 32 == stamp_of(life_of(fs, place),
+						&place->rules.access)
+		       ? (uid_t)maker
+		       : 0;
+}
+
+void access_show_made(struct fs *fs, const struct place *place, uint64_t maker,
 		      struct stat *st)
 {
 	access_apply(&place->rules.access, st);
 	if (maker && place->table)
-		access_apply_maker(place->table->id, &place->rules.access,
+		access_apply_maker(life_of(fs, place), &place->rules.access,
 				   maker, st);
 }
 
 void access_show(struct fs *fs, const struct place *place, enum node_kind kind,
 		 struct stat *st)
 {
-	access_show_made(place, access_maker_at(fs, place, kind), st);
+	access_show_made(fs, place, access_maker_at(fs, place, kind), st);
 }

@@ -13,9 +13,10 @@
  *
  * A table is shared if its mode lets its group or all others make names in it.
  * What one of these makes there through a path is shown as theirs as long as it
- * is known (makers.h) and the table's access is what it was: the kernel lets
- * nobody but an owner set times and modes, and in a sticky directory rename and
- * remove.
+ * is known (makers.h), the table's access is what it was, and nothing was
+ * removed from the row but by its name: who removes it otherwise, as commands
+ * do, does not say what else is gone with it. The kernel lets nobody but an
+ * owner set times and modes, and in a sticky directory rename and remove.
  */
 
 /* Permissions of cells where the table says nothing else. */
@@ -46,14 +47,16 @@ void access_narrow(struct table_access *access, const struct table_access *by);
  * a table. */
 mode_t access_mode(const struct table_access *access, mode_t type);
 
-/* What is to be remembered of who made something in the table with this id and
- * access; 0: nothing, as it is the owner's, or root's, who needs not own. */
-uint64_t access_maker(uint32_t table, const struct table_access *access,
+/* What is to be remembered of who made something in a table with this access;
+ * 0: nothing, as it is the owner's, or root's, who needs not own. life is
+ * another number in another table, and once something was removed there that
+ * is not told here. */
+uint64_t access_maker(uint32_t life, const struct table_access *access,
 		      uid_t uid);
 
 /* Shows that, after access_apply, if it still holds: the maker has as owner
  * what those may do as whom they could make it, and no more. */
-void access_apply_maker(uint32_t table, const struct table_access *access,
+void access_apply_maker(uint32_t life, const struct table_access *access,
 			uint64_t maker, struct stat *st);
 
 /*
@@ -66,6 +69,10 @@ void access_apply_maker(uint32_t table, const struct table_access *access,
 bool access_takes_mode(const struct table_access *access, mode_t usual,
 		       mode_t asked);
 
+/* Whether uid, who was let write in a table with this access, in which nothing
+ * is unset, may read it as well, whatever groups they are in. */
+bool access_reads(const struct table_access *access, uid_t uid);
+
 /* place has been made by uid, from now on; 0, root: it is the table's owner's.
  */
 void access_note_maker(struct fs *fs, const struct place *place,
@@ -75,9 +82,13 @@ void access_note_maker(struct fs *fs, const struct place *place,
 uint64_t access_maker_at(struct fs *fs, const struct place *place,
 			 enum node_kind kind);
 
+/* The same as a user, if it still holds; 0: nobody. */
+uid_t access_made_by(struct fs *fs, const struct place *place,
+		     enum node_kind kind);
+
 /* Fills owner and mode of what maker made at place in *st, which shows what it
  * would in a table with nothing set. */
-void access_show_made(const struct place *place, uint64_t maker,
+void access_show_made(struct fs *fs, const struct place *place, uint64_t maker,
 		      struct stat *st);
 
 /* The same of what is at place, by whoever is remembered. */

@@ -98,15 +98,17 @@ static double cell_timeout(struct fs *fs, const struct place *place,
 double attr_keep(struct fs *fs, struct node *node, double timeout)
 {
 	assert(timeout >= 0);
-	/* A cell's change is seen by the kernel or gives the name a new node;
-	 * of control, nothing that changes is kept, but permissions. */
-	if ((!node_is_data(node) && !at_is_moment(node)) ||
-	    node->kind == NODE_CELL)
+	/* A cell's change is seen by the kernel or gives the name a new node.
+	 */
+	if (node->kind == NODE_CELL)
 		return timeout;
 	/* Such a mount lets the kernel check permissions, for which it would
 	 * ask again for each directory that was made to forget. */
 	if (fs->options->allow_other)
 		return timeout < SHORT_TIMEOUT_S ? timeout : SHORT_TIMEOUT_S;
+	/* Of control, nothing that changes is kept. */
+	if (!node_is_data(node) && !at_is_moment(node))
+		return timeout;
 	node->shown = node_is_data(node);
 	return timeout;
 }
@@ -137,7 +139,7 @@ static bool attr_of_draft(struct fs *fs, struct node *node,
 	if (!loaded)
 		return false;
 	attr_cell(fs, ino, &info, st);
-	access_show_made(place, maker, st);
+	access_show_made(fs, place, maker, st);
 	*timeout = attr_longest(fs);
 	/* Unlinked or renamed over, but open: nobody else will tell of it. */
 	if (node->gone)

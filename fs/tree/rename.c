@@ -201,6 +201,7 @@ static int decide_move(void *context, struct write *w)
 		return -ENOENT;
 	m->had_target = has_target > 0;
 	m->of_session = dirty || (m->draft && draft_replaces(m, &newest));
+	write_uncounted(w);
 	err = write_row(w, m->from.path.table, m->from.path.row);
 	if (err)
 		return err;
@@ -479,12 +480,24 @@ static int decide_row(void *context, struct write *w)
 	return err ? err : write_delete_row(w);
 }
 
+/* The row that node is now was made by uid. */
+static void note_row_maker(struct fs *fs, struct node *node, uid_t uid)
+	NEEDS_SHARED(fs->tree)
+{
+	struct place place;
+
+	if (!place_find(fs, node, &place))
+		access_note_maker(fs, &place, NODE_ROW, uid);
+	place_release(&place);
+}
+
 /* A row, over nothing or an empty directory. What is below its node stays below
  * it, with its drafts. */
 static int rename_row(struct fs *fs, struct node *node, struct node *target,
 		      struct bytes to, unsigned int flags) NEEDS(fs->tree)
 {
 	struct move m = { .fs = fs, .to = to };
+	uid_t maker = 0;
 	uint64_t seq;
 	int err;
 
@@ -498,6 +511,8 @@ static int rename_row(struct fs *fs, struct node *node, struct node *target,
 	if (!err && !m.name)
 		err = -ENOMEM;
 	if (!err)
+		maker = access_made_by(fs, &m.from, NODE_ROW);
+	if (!err)
 		err = store_update_seq(fs->store, decide_row, &m,
 				       fs->options->sync, &seq);
 	place_release(&m.from);
@@ -507,6 +522,9 @@ static int rename_row(struct fs *fs, struct node *node, struct node *target,
 	 * others wrote to the row meanwhile has later ones. */
 	node->moved_seq = seq;
 	node_rename(&fs->nodes, node, m.name, to.size);
+	/* What is below it is its table's owner's again, as of what is removed
+	 * from a row. */
+	note_row_maker(fs, node, maker);
 	return 0;
 
 free_name:
@@ -572,8 +590,8 @@ static int rename_known(struct fs *fs, struct node *directory,
 	default:
 		err = -EXDEV;
 	}
-	/* What is below it is its table's owner's again. */
-	if (!err)
+	/* In the same row they hold as they are. */
+	if (!err && node->kind == NODE_CELL)
 		makers_move(&fs->makers, ino, node_ino(&fs->nodes, node),
 			    flags & RENAME_EXCHANGE);
 	return err;

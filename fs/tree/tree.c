@@ -482,6 +482,7 @@ static int decide_unlink(void *context, struct write *w)
 	err = cell_stat(r->fs, p, r->size, &info);
 	if (err <= 0)
 		return err < 0 ? err : r->local ? 0 : -ENOENT;
+	write_uncounted(w);
 	err = write_row(w, p->table, p->row);
 	if (!err && r->has_old)
 		err = return_history(r, w);

@@ -191,6 +191,8 @@ int commit_locked(struct store *s, struct write *w, uint64_t *seq)
 		return err;
 	if (w->hidden_count > 0)
 		err = write_hidden(w);
+	if (err == 0 && !w->is_uncounted)
+		removed_note(&s->removed, &w->batch);
 	if (err == 0 && s->look)
 		look_note(s->look, &w->batch);
 	if (err == 0)
@@ -235,6 +237,16 @@ int store_commit_more(struct store *s, struct write *w)
 	commit_end(s, w);
 	write_reset(w);
 	return err;
+}
+
+uint32_t store_removals(struct store *s, uint32_t table_id, struct bytes row)
+{
+	return removed_get(&s->removed, table_id, row);
+}
+
+void write_uncounted(struct write *w)
+{
+	w->is_uncounted = true;
 }
 
 uint32_t write_table_id(const struct write *w)

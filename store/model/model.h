@@ -9,6 +9,7 @@
 #include "store/format/key.h"
 #include "store/model/guard/guard.h"
 #include "store/model/recent/recent.h"
+#include "store/model/recent/removed.h"
 #include "store/model/sample/sample.h"
 #include "store/store.h"
 
@@ -78,6 +79,7 @@ struct store {
 	_Atomic uint64_t look_count;
 
 	struct recent recent;
+	struct removed removed;
 	struct look *look; /* what notes commits, or NULL; protected by
 			      writing */
 

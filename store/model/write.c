@@ -84,7 +84,7 @@ void write_reset(struct write *w)
 	w->hidden_count = 0;
 	w->row_end = 0;
 	w->after_us = 0;
-	w->stale = false;
+	w->stale = w->is_uncounted = false;
 }
 
 /* Also what write_hidden has added, in an update that looked at its view. */

@@ -46,7 +46,8 @@ struct write {
 	struct buf prefixes; /* of columns that lose versions */
 	struct hidden_column *hidden;
 	size_t hidden_count, hidden_room;
-	bool holds_time; /* as GC_HELD_BY_WRITE, until commit_end */
+	bool holds_time;   /* as GC_HELD_BY_WRITE, until commit_end */
+	bool is_uncounted; /* see write_uncounted */
 
 	/* Of an update: its time, else STORE_NOW; what write_view shows; the
 	 * values of cells modified. */

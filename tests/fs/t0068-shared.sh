@@ -149,6 +149,39 @@ same "a maker can do no more than the table lets them" "373 1003:2000" \
 	"$(show "$m/box/c")"
 errno EACCES $carol ls "$m/box/c"
 
+# Who may write what they may not read is told nothing by a condition, whether it
+# holds or not, and nothing is done.
+table drop 733
+table box773 773
+for t in drop box773; do
+	mkdir -p "$m/$t/r/f" && echo secret >"$m/$t/r/f/q"
+done
+asks() {
+	printf '{"row":"r","if":{"family":"f","qualifier":"q","matches":"%s"},%s}\n' \
+		"$1" '"set":{"f":{"told":"1"}},"else":{"set":{"f":{"told":"0"}}}'
+}
+for file in .mutate .import/jsonl .import/on-error/stop/jsonl r/.row.jsonl; do
+	for re in '(?s)s.*' '(?s)x.*'; do
+		asks "$re" >line
+		errno EACCES $carol dd if=line of="$m/drop/$file" status=none
+		sed 's/"if"/"\\u0069f"/' line >spelled
+		errno EACCES $carol dd if=spelled of="$m/drop/$file" status=none
+	done
+	check "$file: what asks nothing is taken" $carol sh -c "
+		echo '{\"row\":\"r\",\"set\":{\"f\":{\"if\":\"by\"}}}' >'$m/drop/$file'"
+	same "$file: and nothing was done" "if q" "$(ls "$m/drop/r/f" | xargs)"
+	rm "$m/drop/r/f/if"
+done
+check "its reason" $carol grep -q 'leave "if" away' "$m/.tabletfs/errors"
+asks '(?s)s.*' >line
+check "the owner may ask" $alice sh -c "cat line >'$m/drop/.mutate'"
+same "and is told" 1 "$(cat "$m/drop/r/f/told")"
+errno EACCES $bob dd if=line of="$m/box773/.mutate" status=none
+check "who may read by a group, too, with a file open for that" \
+	$bob sh -c "cat line 1<>'$m/box773/.mutate'"
+same "and is told, too" 1 "$(cat "$m/box773/r/f/told")"
+errno EACCES $carol sh -c "cat line 1<>'$m/box773/.mutate'"
+
 # Sticky.
 table sticky 1777
 $carol sh -c "mkdir -p '$m/sticky/c/f' && echo 1 >'$m/sticky/c/f/q'"
@@ -178,6 +211,48 @@ $carol sh -c "mkdir -p '$m/sticky/c/f' && echo 1 >'$m/sticky/c/f/q'"
 check "one's own can be removed" $bob rm "$m/sticky/r/f/q1002"
 check "all by the table's owner" $alice rm "$m/sticky/r/f/q1003"
 check "and by root" rm -r "$m/sticky/c"
+
+# Who made it goes with it, whatever removes it.
+again() {
+	$carol sh -c "mkdir -p '$m/sticky/g/f' && echo mine >'$m/sticky/g/f/q'"
+	same "it is the maker's" 1003 "$(stat -c %u "$m/sticky/g/f/q")"
+	"$@"
+	T set sticky g f:q=roots
+	same "$*: what root makes then" "1777 1001:2000 666 1001:2000" \
+		"$(show "$m/sticky/g" "$m/sticky/g/f/q")"
+	errno EPERM $carol rm "$m/sticky/g/f/q"
+	rm -r "$m/sticky/g"
+}
+by_mutate() {
+	printf '{"row":"g",%s}\n' "$1" >"$m/sticky/.mutate"
+}
+by_drop() {
+	awk '/token/ { print $2 }' "$m/sticky/.drop/$1/preview" >token
+	cat token >"$m/sticky/.drop/$1/apply"
+}
+again T deleterow sticky g
+again T deletecolumn sticky g f q
+again by_mutate '"delete":true'
+again by_mutate '"delete":{"f":["q"]}'
+again by_mutate '"delete":{"f":true}'
+again by_drop prefix/g
+again by_drop range/a..h
+by_versions() {
+	rm "$m/sticky/g/f/.versions/q/"*
+}
+again by_versions
+anew() {
+	T deletefamily sticky f
+	T createfamily sticky f
+}
+again anew
+again mv "$m/sticky/g" "$m/sticky/moved"
+same "a row that is moved is its maker's" 1003 "$(stat -c %u "$m/sticky/moved")"
+$carol sh -c "mkdir -p '$m/sticky/a/f' '$m/sticky/b/f' &&
+	echo mine >'$m/sticky/a/f/q' && echo mine >'$m/sticky/b/f/q'"
+T deleterow sticky a
+same "what is in another row stays its maker's" "1777 1003:2000 666 1003:2000" \
+	"$(show "$m/sticky/b" "$m/sticky/b/f/q")"
 
 # mkdir's mode and umask are a table's, also after a remount.
 (umask 077 && mkdir "$m/private")
@@ -252,13 +327,91 @@ check "its errors are told to who met them" \
 	$alice grep -q patient "$m/.tabletfs/errors"
 refuse "and to nobody else" $carol grep patient "$m/.tabletfs/errors"
 
+# Who may not list a table, but enter it, finds what they can name and nothing by
+# asking for it, be it by a name that is there or a size.
+for mode in 711 1733; do
+	table "x$mode" $mode
+	mkdir -p "$m/x$mode/r/f" && echo secret >"$m/x$mode/r/f/q"
+	chmod 4711 "$m/x$mode" && chmod $mode "$m/x$mode"
+	same "$mode: what is named is found" 7 \
+		"$($carol stat -c %s "$m/x$mode/r/f/q")"
+	for name in .scan .keyviz .drop; do
+		errno EACCES $carol ls "$m/x$mode/$name"
+	done
+	for name in .scan/rows/r .scan/segments/r .scan/rows/none .scan/none \
+		'.scan/value/(%3Fs)sec.*/export.csv' .scan/prefix/x/export.csv \
+		.scan/export.csv .keyviz/reads.tsv .drop/prefix/r/apply; do
+		errno EACCES $carol stat "$m/x$mode/$name"
+	done
+	same "$mode: none of it was made" "exports 0" \
+		"$(grep '^exports ' "$m/.tabletfs/stats")"
+	check "$mode: but its owner" \
+		$alice stat "$m/x$mode/.scan/segments/r" >/dev/null
+done
+errno EACCES $carol ls "$m/x711/.scan/rows"
+
 # What is open goes on: a directory that another looked for stays one's own.
 same "who is in it stays" "$m/private/patient-1" "$(cd "$m/private/patient-1" &&
 	$carol stat "$m/private/patient-1" 2>/dev/null; env pwd)"
 
-# A table that is made private is it at once.
+# A table that is made private is it at once, also to who is in it, or has found
+# something in it, whatever that is.
 table late 755
 mkdir -p "$m/late/r/f" && echo 1 >"$m/late/r/f/q"
 check "others read it" $carol cat "$m/late/r/f/q" >/dev/null
-chmod 700 "$m/late"
+cat >held.py <<'PYTHON'
+import errno, os, subprocess, sys
+t, mode = sys.argv[1:]
+directories = (".", "r", "r/f", "r/f/.versions", "r/f/.versions/q", ".schema",
+               ".schema/f", ".recipes", ".scan", ".scan/limit",
+               ".scan/limit/1", ".scan/rows", ".scan/segments", ".at",
+               ".at/now", ".at/now/r", ".at/now/r/f", ".at/2026-01-01T00:00:00Z",
+               ".as-of", ".drop", ".drop/prefix", ".drop/prefix/r", ".keyviz",
+               ".import", ".import/family")
+files = ("r/f/q", "r/.row.jsonl", ".stats", ".advice", ".scan/keys",
+         ".scan/limit/1/csv", ".scan/export.csv", ".at/now/r/f/q",
+         ".schema/f/gc", ".granularity", ".drop/prefix/r/preview",
+         ".keyviz/reads.tsv", ".import/last")
+go, ready = os.pipe(), os.pipe()
+child = os.fork()
+if child == 0:
+    os.setgroups([]), os.setgid(1003), os.setuid(1003)
+    fds = [(name, os.open(t + "/" + name, os.O_PATH))
+           for name in directories + files]
+    os.chdir(t + "/.scan/rows")
+    for name, fd in fds:
+        os.close(os.open("/proc/self/fd/%d" % fd, os.O_RDONLY))
+    os.close(ready[1])
+    os.close(go[1])
+    os.read(go[0], 1)
+    wrong = []
+    for name, fd in fds:
+        for what, call in (("open", lambda: os.open("/proc/self/fd/%d" % fd,
+                                                    os.O_RDONLY)),
+                           ("enter", lambda: os.stat("x", dir_fd=fd))):
+            try:
+                call()
+                wrong.append((name, what))
+            except NotADirectoryError:
+                assert name in files and what == "enter", name
+            except OSError as e:
+                if e.errno != errno.EACCES:
+                    wrong.append((name, what, e.errno))
+    try:
+        wrong.append(os.listdir("."))
+    except PermissionError:
+        pass
+    os._exit(len(wrong) and not print(wrong, file=sys.stderr))
+os.close(ready[1])
+os.read(ready[0], 1)
+os.chmod(t, int(mode, 8))
+os.makedirs(t + "/made-after/f")
+with open(t + "/made-after/f/q", "w") as f:
+    f.write("secret")
+os.close(go[1])
+os.close(go[0])
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+PYTHON
+check "what another has found there is closed" \
+	python3 held.py "$m/late" 700
 errno EACCES $carol cat "$m/late/r/f/q"

@@ -107,6 +107,32 @@ START_TEST(chmod_is_taken_if_it_changes_nothing)
 }
 END_TEST
 
+START_TEST(who_writes_and_does_not_read_is_known)
+{
+	static const struct {
+		mode_t mode;
+		bool owner, others; /* may read for certain */
+	} tables[] = {
+		{ 0755, true, true },   { 0777, true, true },
+		{ 0770, true, true },   { 0733, true, false },
+		{ 0773, true, false },  { 0737, true, false },
+		{ 0711, true, true },   { 0377, false, true },
+		{ 01730, true, false },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+		struct table_access t = { tables[i].mode, 1001, 7 };
+
+		ck_assert(access_reads(&t, 0));
+		ck_assert_msg(access_reads(&t, 1001) == tables[i].owner,
+			      "owner of %o", t.mode);
+		ck_assert_msg(access_reads(&t, 1002) == tables[i].others,
+			      "others in %o", t.mode);
+	}
+}
+END_TEST
+
 /* A directory in a table with this mode that user made under another. */
 static struct stat made(uint32_t then, uint32_t now, uid_t user)
 {
@@ -226,10 +252,11 @@ int main(void)
 	const TTest *tests[] = {
 		what_a_table_shows,
 		chmod_is_taken_if_it_changes_nothing,
+		who_writes_and_does_not_read_is_known,
 		who_makes_it_in_a_shared_table_owns_it,
 		a_table_with_other_access_has_no_makers,
 		what_two_allow,
 	};
 
-	return run_suite("access", NULL, NULL, tests, 5);
+	return run_suite("access", NULL, NULL, tests, 6);
 }

@@ -306,11 +306,11 @@ static int do_drop_family(struct store *s, struct table *t, void *arg)
 	struct family *f = table_find_family(t, *name);
 	int err = table_check_drop(t);
 
-	(void)s;
 	if (err < 0)
 		return err;
 	if (!f)
 		return no_family("can't delete unknown", *name);
+	removed_note_table(&s->removed, t->id);
 	table_remove_family(t, f);
 	return 0;
 }

@@ -40,6 +40,7 @@ static int importer_init(struct importer *im, struct store *s,
 	im->store = s;
 	im->value_timestamps = options->value_timestamps;
 	im->strict = options->strict;
+	im->is_blind = options->is_blind;
 	im->line = im->line_next = 1;
 	im->field_max = STORE_MUTATIONS_MAX + 1;
 	/* One time for the whole import: of two values for one cell the later

@@ -58,6 +58,7 @@ struct import_options {
 	bool value_timestamps; /* CSV, TSV: "@<us>" ends a value */
 	/* The first wrong line is an error: what is before it is committed. */
 	bool strict;
+	bool is_blind; /* a condition of JSON lines ends it: -EACCES */
 
 	/* What recipe_check took, and what follows with it; or NULL. Borrowed
 	 * until importer_free. */

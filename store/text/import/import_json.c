@@ -45,6 +45,8 @@ static int update(struct importer *im)
 	size_t count;
 	int err = import_commit(im, false);
 
+	if (err == 0 && im->is_blind && json_find(c.json, im->body, "if"))
+		err = json_may_not_ask();
 	if (err < 0)
 		return err;
 	im->log_only = true;

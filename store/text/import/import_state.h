@@ -150,7 +150,7 @@ struct importer {
 	struct store *store; /* borrowed */
 	enum text_format format;
 	struct buf table, family; /* of the options */
-	bool value_timestamps, strict;
+	bool value_timestamps, strict, is_blind;
 	uint64_t now_us;                      /* of cells without a timestamp */
 	struct write *w;                      /* owned; not handed on yet */
 	struct import_result result;          /* for the user */

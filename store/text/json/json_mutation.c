@@ -502,6 +502,12 @@ bool mutation_may_ask(struct bytes text)
 	       memmem(text.data, text.size, "\\u00", 4);
 }
 
+int json_may_not_ask(void)
+{
+	return fail(EACCES, "a condition tells what is in the table, which you "
+			    "may not read: leave \"if\" away");
+}
+
 /* The row that the line is about, in the tree or in m->row; expected, unless
  * empty, is the only one that it may name and what it means when it names
  * none. */

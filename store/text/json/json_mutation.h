@@ -43,6 +43,10 @@ bool mutation_adds(struct bytes text);
  * perhaps has none. */
 bool mutation_may_ask(struct bytes text);
 
+/* Fails with -EACCES: the answer to a condition tells what is there, to who may
+ * not read that. */
+int json_may_not_ask(void);
+
 /*
  * The parts of mutation_run_json, for who runs many lines. Parses one and
  * checks its keys, not yet its values: *body, which lives as long as j's tree;
