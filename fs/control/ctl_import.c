@@ -79,6 +79,7 @@ struct import_file {
 	bool is_over;       /* the next one is */
 	bool is_cut;        /* a write was refused since the last one taken */
 	bool is_told;       /* of what waits, a close told that it is wrong */
+	uint64_t report_at; /* the offset of the report; none since a write */
 	uint64_t held_size; /* of importer, as fs->uncommitted has it */
 	uint64_t told_rows; /* row_count when the kernel was last told */
 	/* Since when there are rows that nobody sees; 0: there are none.
@@ -536,6 +537,7 @@ static ssize_t import_write(struct fs *fs, struct ctl_file *f,
 	im->at_line_start =
 		im->name.size > 0 || data.data[data.size - 1] == '\n';
 	im->is_over = im->is_told = false;
+	im->report_at = UINT64_MAX;
 	settle(fs, f, err, false);
 	if (im->unseen_ns)
 		list_load(fs, im);
@@ -543,14 +545,15 @@ static ssize_t import_write(struct fs *fs, struct ctl_file *f,
 }
 
 /* As ctl_ops.read: the import's own report, made when it is read from its
- * start. */
+ * start, which is wherever a write, or the open, has left the descriptor. */
 static int import_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 		       size_t size, struct buf *out)
 {
 	struct import_file *im = f->state;
 	int err = 0;
 
-	if (offset == 0) {
+	if (offset == 0 || offset < im->report_at) {
+		im->report_at = offset;
 		buf_reset(&f->out);
 		pthread_mutex_lock(&fs->imports->lock);
 		err = print_record(im->record, &f->out);
@@ -560,7 +563,8 @@ static int import_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 			err = import_position_print(
 				importer_position(im->importer), &f->out);
 	}
-	return err ? err : ctl_read_text(fs, f, offset, size, out);
+	return err ? err
+		   : ctl_read_text(fs, f, offset - im->report_at, size, out);
 }
 
 /* Commits whole lines, or, at the end, all there is. */

@@ -135,6 +135,17 @@ os.write(fd, b"[\n")
 os.close(fd)
 wait(lambda: "data:2: the array has no end" in told().splitlines()[-1])
 
+# A read behind what was written tells, too, once for each write.
+fd = open_stream()
+os.write(fd, b"a,b\n")
+assert os.read(fd, 12) == b"format data\n"
+assert b"\nrows 0\n" in os.read(fd, 65536)
+assert os.read(fd, 65536) == b""
+os.write(fd, b"x1,1\n")
+assert b"\nrows 1\n" in os.read(fd, 65536)
+assert b"\nrows 1\n" in os.pread(fd, 65536, 0)
+os.close(fd)
+
 # A header that the recipe is not for ends it.
 fd = open_stream()
 fails(errno.EINVAL, os.write, fd, b"c,d\n1,2\n")
