@@ -279,7 +279,8 @@ int imports_print(struct fs *fs, uint32_t table_id, struct buf *out)
 	return err;
 }
 
-/* Of two that go on with one import both would add the same rows. */
+/* Of two that go on with one import, by name and table, both would add the same
+ * rows. */
 static int list_named(struct imports *imports, struct import_file *im,
 		      struct bytes name)
 {
@@ -290,7 +291,8 @@ static int list_named(struct imports *imports, struct import_file *im,
 		return err;
 	pthread_mutex_lock(&imports->lock);
 	for (other = imports->named; other; other = other->next_named)
-		if (bytes_equal(buf_bytes(&other->name), name))
+		if (bytes_equal(buf_bytes(&other->name), name) &&
+		    other->file->table_id == im->file->table_id)
 			err = fail(EBUSY, "resume=%.*s is under way already",
 				   (int)name.size, name.data);
 	if (!err) {
@@ -330,6 +332,7 @@ static int import_open(struct fs *fs, struct ctl_file *f)
 	if (!im)
 		return -ENOMEM;
 	import_steps_read(f->node, &steps);
+	im->file = f;
 	im->at_line_start = true;
 	err = list_named(fs->imports, im, steps.resume);
 	if (err)
@@ -343,7 +346,6 @@ static int import_open(struct fs *fs, struct ctl_file *f)
 		goto free_file;
 	im->record = begin_record(fs->imports, f, im->recipe != NULL);
 	if (im->record) {
-		im->file = f;
 		f->state = im;
 		return 0;
 	}
