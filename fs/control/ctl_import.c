@@ -32,10 +32,12 @@
  *
  * A close by who wrote last, in the middle of a line, is taken for the end of
  * the input; between lines it need not be, for shells close duplicates of a
- * descriptor that goes on being written. fsync, and a close by another, commit
- * whole lines and leave a part of one. So does each close after ftruncate to 0,
- * until one to another length: by that a writer says that its input has come to
- * its end, wherever in a record that is, and that it was not killed before.
+ * descriptor that goes on being written. There it ends nothing, but fails if
+ * what waits to be a whole record, as behind an open quote, is wrong as it is.
+ * fsync, and a close by another, commit whole lines and leave a part of one. So
+ * does each close after ftruncate to 0, until one to another length: by that a
+ * writer says that its input has come to its end, wherever in a record that is,
+ * and that it was not killed before.
  */
 
 /* How an import goes or went. Guarded by imports.lock. */
@@ -46,7 +48,7 @@ struct import_record {
 	bool by_recipe;             /* which skips and replaces */
 	char format[8];             /* the file's name, which ends with a NUL */
 	struct import_result result; /* a copy, but refused is its own */
-	struct buf error; /* a line: what ended it, if something did */
+	struct buf error; /* what ended it, or is wrong with its end so far */
 	uint32_t table_id;
 };
 
@@ -76,6 +78,8 @@ struct import_file {
 	bool is_guarded;    /* no close is the end of the input */
 	bool is_over;       /* the next one is */
 	bool is_cut;        /* a write was refused since the last one taken */
+	bool is_told;       /* of what waits, a close told that it is wrong */
+	uint64_t report_at; /* the offset of the report; none since a write */
 	uint64_t held_size; /* of importer, as fs->uncommitted has it */
 	uint64_t told_rows; /* row_count when the kernel was last told */
 	/* Since when there are rows that nobody sees; 0: there are none.
@@ -182,9 +186,21 @@ static struct import_record *begin_record(struct imports *imports,
 	return r;
 }
 
-/* Copies how the import stands into its record. Of refused, which only grows,
- * what is new is added; without memory less is told. */
-static void update_record(struct fs *fs, const struct import_file *im,
+/* After err, or 0. An errno's detail does not say what is wrong, the store's
+ * own errors say all in theirs. With the lock held. */
+static void set_error(struct import_record *r, int err)
+{
+	buf_reset(&r->error);
+	if (!err || !*err_detail())
+		return;
+	(void)!buf_add_visible(&r->error, bytes_string(err_detail()));
+	if (err > -ERR_BASE)
+		(void)!buf_printf(&r->error, ": %s", err_text(err));
+}
+
+/* Copies how the import stands into its record, after err or 0. Of refused,
+ * which only grows, what is new is added; without memory less is told. */
+static void update_record(struct fs *fs, const struct import_file *im, int err,
 			  bool done)
 {
 	const struct import_result *now = importer_result(im->importer);
@@ -199,14 +215,8 @@ static void update_record(struct fs *fs, const struct import_file *im,
 	r->result = *now;
 	r->result.refused = refused;
 	r->done = done;
-	/* An errno's detail does not say what is wrong, the store's own errors
-	 * say all in theirs. */
-	if (im->failed && r->error.size == 0 && *err_detail()) {
-		(void)!buf_add_visible(&r->error, bytes_string(err_detail()));
-		if (im->failed > -ERR_BASE)
-			(void)!buf_printf(&r->error, ": %s",
-					  err_text(im->failed));
-	}
+	if (!im->failed || err)
+		set_error(r, err);
 	pthread_mutex_unlock(&fs->imports->lock);
 }
 
@@ -269,7 +279,8 @@ int imports_print(struct fs *fs, uint32_t table_id, struct buf *out)
 	return err;
 }
 
-/* Of two that go on with one import both would add the same rows. */
+/* Of two that go on with one import, by name and table, both would add the same
+ * rows. */
 static int list_named(struct imports *imports, struct import_file *im,
 		      struct bytes name)
 {
@@ -280,7 +291,8 @@ static int list_named(struct imports *imports, struct import_file *im,
 		return err;
 	pthread_mutex_lock(&imports->lock);
 	for (other = imports->named; other; other = other->next_named)
-		if (bytes_equal(buf_bytes(&other->name), name))
+		if (bytes_equal(buf_bytes(&other->name), name) &&
+		    other->file->table_id == im->file->table_id)
 			err = fail(EBUSY, "resume=%.*s is under way already",
 				   (int)name.size, name.data);
 	if (!err) {
@@ -321,6 +333,7 @@ static int import_open(struct fs *fs, struct ctl_file *f)
 		return -ENOMEM;
 	import_steps_read(f->node, &steps);
 	steps.is_blind = f->is_blind;
+	im->file = f;
 	im->at_line_start = true;
 	err = list_named(fs->imports, im, steps.resume);
 	if (err)
@@ -334,7 +347,6 @@ static int import_open(struct fs *fs, struct ctl_file *f)
 		goto free_file;
 	im->record = begin_record(fs->imports, f, im->recipe != NULL);
 	if (im->record) {
-		im->file = f;
 		f->state = im;
 		return 0;
 	}
@@ -366,7 +378,7 @@ static void count_held(struct fs *fs, struct import_file *im, uint64_t size)
 
 /* After any work, which ended with err: remembers a failure, brings the record
  * up to date, tells the kernel if there are new rows, and notes if there are
- * some that nobody sees. Returns err. */
+ * some that nobody sees. Returns err, whose detail still stands. */
 static int settle(struct fs *fs, struct ctl_file *f, int err, bool done)
 {
 	struct import_file *im = f->state;
@@ -374,7 +386,7 @@ static int settle(struct fs *fs, struct ctl_file *f, int err, bool done)
 
 	if (err)
 		im->failed = err;
-	update_record(fs, im, done);
+	update_record(fs, im, err, done);
 	count_held(fs, im, importer_held_size(im->importer));
 	if (im->failed || !importer_has_unseen(im->importer))
 		im->unseen_ns = 0;
@@ -527,7 +539,8 @@ static ssize_t import_write(struct fs *fs, struct ctl_file *f,
 	place_leave(fs, &place);
 	im->at_line_start =
 		im->name.size > 0 || data.data[data.size - 1] == '\n';
-	im->is_over = false;
+	im->is_over = im->is_told = false;
+	im->report_at = UINT64_MAX;
 	settle(fs, f, err, false);
 	if (im->unseen_ns)
 		list_load(fs, im);
@@ -535,14 +548,15 @@ static ssize_t import_write(struct fs *fs, struct ctl_file *f,
 }
 
 /* As ctl_ops.read: the import's own report, made when it is read from its
- * start. */
+ * start, which is wherever a write, or the open, has left the descriptor. */
 static int import_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 		       size_t size, struct buf *out)
 {
 	struct import_file *im = f->state;
 	int err = 0;
 
-	if (offset == 0) {
+	if (offset == 0 || offset < im->report_at) {
+		im->report_at = offset;
 		buf_reset(&f->out);
 		pthread_mutex_lock(&fs->imports->lock);
 		err = print_record(im->record, &f->out);
@@ -552,7 +566,8 @@ static int import_read(struct fs *fs, struct ctl_file *f, uint64_t offset,
 			err = import_position_print(
 				importer_position(im->importer), &f->out);
 	}
-	return err ? err : ctl_read_text(fs, f, offset, size, out);
+	return err ? err
+		   : ctl_read_text(fs, f, offset - im->report_at, size, out);
 }
 
 /* Commits whole lines, or, at the end, all there is. */
@@ -570,13 +585,41 @@ static int commit_lines(struct fs *fs, struct ctl_file *f, bool at_end,
 	return err;
 }
 
+/* -EINVAL if lines were refused. */
+static int check_refused(const struct import_file *im)
+{
+	uint64_t refused = importer_result(im->importer)->refused_count;
+
+	if (refused == 0)
+		return 0;
+	return fail(EINVAL, "%llu line%s refused, see .import/last",
+		    (unsigned long long)refused,
+		    refused == 1 ? " was" : "s were");
+}
+
+/* At a close that may be the last one: an error if what waits for its end is
+ * wrong as it stands. */
+static int check_rest(struct fs *fs, struct import_file *im)
+{
+	int err = importer_rest(im->importer);
+
+	im->is_told = err != 0;
+	if (!err)
+		return 0;
+	pthread_mutex_lock(&fs->imports->lock);
+	set_error(im->record, err);
+	pthread_mutex_unlock(&fs->imports->lock);
+	return err;
+}
+
 /* What close and fsync do: commits, at the end a part of a line, too, and tells
- * by -EINVAL that lines were refused. */
+ * by -EINVAL what was refused, or would be. At each close again: which one the
+ * writer looks at is not known. */
 static int import_commit(struct fs *fs, struct ctl_file *f, bool at_end,
 			 bool sync)
 {
 	struct import_file *im = f->state;
-	uint64_t refused;
+	bool is_end = at_end && !im->is_guarded && !im->is_cut;
 	int err;
 
 	if (im->failed)
@@ -585,19 +628,13 @@ static int import_commit(struct fs *fs, struct ctl_file *f, bool at_end,
 	if (im->ended) {
 		err = sync ? store_sync(fs->store) : 0;
 	} else {
-		im->ended = at_end && (im->is_over || !im->at_line_start) &&
-			    !im->is_guarded && !im->is_cut;
+		im->ended = is_end && (im->is_over || !im->at_line_start);
 		err = commit_lines(fs, f, im->ended, sync);
 	}
 	settle(fs, f, err, im->ended);
-	refused = importer_result(im->importer)->refused_count;
-	if (!err && refused > 0)
-		/* At each close again: which one the writer looks at is not
-		 * known. */
-		err = fail(EINVAL, "%llu line%s refused, see .import/last",
-			   (unsigned long long)refused,
-			   refused == 1 ? " was" : "s were");
-	return err;
+	if (!err && is_end && !im->ended)
+		err = check_rest(fs, im);
+	return err ? err : check_refused(im);
 }
 
 static int import_flush(struct fs *fs, struct ctl_file *f, bool at_end)
@@ -620,18 +657,24 @@ static void import_truncate(struct ctl_file *f, uint64_t size)
 }
 
 /* As ctl_ops.release. Unless guarded, what a killed writer left is taken as it
- * is. */
+ * is. What no close has told, .tabletfs/errors tells. */
 static void import_release(struct fs *fs, struct ctl_file *f)
 {
 	struct import_file *im = f->state;
-	int err;
+	uint64_t refused = importer_result(im->importer)->refused_count;
+	bool is_told;
+	int err = 0;
 
 	unlist_load(fs->imports, im);
-	err = im->failed;
-	if (!err && !im->ended)
+	if (!im->failed && !im->ended)
 		err = commit_lines(fs, f, !im->is_guarded && !im->is_cut,
 				   fs->options->sync);
 	settle(fs, f, err, true);
+	is_told = im->is_told && (!err || err == -ERR_bad_line);
+	if (!err && importer_result(im->importer)->refused_count > refused)
+		err = check_refused(im);
+	if (err && !is_told)
+		fs_log_error(fs, f->node, NULL, err);
 	count_held(fs, im, 0);
 	importer_free(im->importer);
 	recipe_free(im->recipe);

@@ -53,6 +53,30 @@ PYTHON
 check "imports that are cut" python3 cut.py "$i/family/f/csv"
 same "what is whole of them" "1 3 5" \
 	"$(cat "$m"/t/cut*/f/q | sed 's/./& /g' | xargs)"
+# What ends with a newline may go on, so no close ends it: but what waits there
+# for more, and is wrong as it is, each close of its writer tells.
+printf ',f\n,q\nv1,"2 inch\nv2,x\n' >quote.csv
+missing='line 3.* line 5, column 1: extraneous or missing " in quoted-field'
+for way in csv on-error/stop/csv; do
+	errno EINVAL cp quote.csv "$i/$way"
+	check "$way: why" grep -q "/$way: .*$missing" \
+		"$m/.tabletfs/errors"
+	errno EINVAL dd if=quote.csv of="$i/$way" conv=notrunc,fsync
+	errno EINVAL sh -c "cat quote.csv >'$i/$way'"
+done
+printf ',f,,\n' >half.csv
+errno EINVAL cp half.csv "$i/csv"
+check "half a header is told" grep -q 'columns header reader error:EOF' \
+	"$m/.tabletfs/errors"
+# A shell closes duplicates of what it goes on writing to.
+exec 3>"$i/csv"
+printf ',f\n,q\nv3,"1\n' >&3
+check "why so far" grep -q "^error ${missing/line 5/line 4}" "$i/last"
+check "goes on" printf '2"\nv4,"1\n' >&3
+echo '2"' >&3
+same "is whole again" "" "$(grep ^error "$i/last")"
+exec 3>&-
+same "its cells" "1 21 2" "$(cat "$m"/t/v[34]/f/q | xargs)"
 exec 3>"$i/jsonl"
 echo '{"row":"live","set":{"f":{"q":"1"}}}' >&3
 same "a complete line is there at once" 1 "$(cat "$m/t/live/f/q")"

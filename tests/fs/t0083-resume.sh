@@ -5,22 +5,26 @@
 . "$(dirname "$0")/lib.sh"
 . "$fs_tests/resume.sh"
 wrongs() {
-	local words=("${adds[@]}" resume=w)
+	local words=("${adds[@]}" resume=w) number
 	printf 'k,v,w\na,1,1\nb,1,1' >w.csv
 	status 1 "a line without its end" T import killed w.csv "${words[@]}"
 	told "w.csv:3: the last line has no end yet"
 	check "its position can be seen" grep -qF 'line 3\noffset 12\n' <(
 		T lookup _imports w)
+	number=$(T lookup _imports w |
+		sed -n 's/.*import:position\.\([0-9]*\) .*/\1/p')
 	echo ,x >>w.csv
 	status 1 "with its end it is one" T import killed w.csv "${words[@]}"
 	told "w.csv:3: wrong number of fields"
 	status 2 "another recipe" T import killed w.csv "${sets[@]}" resume=w
 	told "it began with another recipe"
-	status 2 "another table" T import whole w.csv "${words[@]}"
-	told 'it is of another table than "whole"'
+	T deleteallrows whole
+	status 1 "another table has its own" T import whole w.csv "${words[@]}"
+	same "from the beginning" "$(content killed)" "$(content whole)"
 	sed s/1/2/ w.csv >x.csv
 	status 2 "another beginning" T import killed x.csv "${words[@]}"
 	told "x.csv: it begins otherwise"
+	told "deletecolumn _imports 'w' import position.$number"
 	told "committed up to x.csv:3"
 	refuse "which no other run mends" grep -q "same command" err
 	head -c 12 w.csv >x.csv
@@ -33,9 +37,9 @@ wrongs() {
 		duplicates=refuse
 	status 2 "no name" T import killed w.csv "${adds[@]}" resume=
 	status 2 "without a recipe" T import killed w.csv resume=w
-	T set _imports w import:position=nonsense
+	T set _imports w "import:position.$number=nonsense"
 	status 2 "a position that is none" T import killed w.csv "${words[@]}"
-	told 'table _imports, row "w": it is no position'
+	told 'table _imports, row "w": it is no position; delete import:position.'
 	forget w
 	printf 'k,v,w\na,1,1\nb,"1\n2","open\n' >open.csv
 	status 1 "a quote without its end" T import killed open.csv "${sets[@]}" \
@@ -54,10 +58,12 @@ wrongs() {
 	same "from the beginning" 1 "$(T count killed prefix=a)"
 	T deletetable killed
 	T createtable killed families=f,s:never:intsum
-	status 2 "a table made anew" T import killed w.csv "${words[@]}"
-	told "or of one that was dropped"
+	status 1 "a table made anew" T import killed w.csv "${words[@]}"
+	same "from the beginning" 1 "$(T count killed prefix=a)"
 	T deletetable _imports
+	T deleteallrows killed
 	status 1 "all forgotten" T import killed w.csv "${words[@]}"
+	same "once more" 1 "$(T count killed prefix=a)"
 	forget w
 	: >empty.csv
 	: >empty.json

@@ -79,6 +79,9 @@ twice() {
 	errno EBUSY sh -c ": <>'$m/killed/.import/resume/two/batch'"
 	check "another name is another" \
 		sh -c ": <>'$m/killed/.import/resume/three/batch'"
+	check "as that of another table" \
+		sh -c ": <>'$m/whole/.import/resume/two/batch'"
+	same "which only the owner reads" 700 "$(stat -c %a "$m/_imports")"
 	exec {hold}>&-
 	check "after its end" sh -c ": <>'$m/killed/.import/resume/two/batch'"
 }
@@ -87,8 +90,6 @@ explains() {
 	local words=("${sets[@]}" "resume=e f/g")
 	printf 'k,v,w\na,1,1\n' >e.csv
 	status 0 "a name of any bytes" T import killed e.csv "${words[@]}"
-	status 2 "of another table" T import whole e.csv "${words[@]}"
-	told 'Importing: resume=e f/g: it is of another table than "whole"'
 	T set _imports "e f/g" import:position=nonsense
 	status 2 "no position" T import whole e.csv "${words[@]}"
 	told 'Importing: table _imports, row "e f/g": it is no position'

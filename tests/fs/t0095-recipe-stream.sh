@@ -94,6 +94,58 @@ assert rows() == ["x1", "x3"]
 fails(errno.EINVAL, os.close, fd)
 assert rows() == ["x1", "x3", "x4"]
 
+# What ends with a newline may go on, and is wrong as it is: each close of its
+# writer says so, and why, at once, and ends nothing.
+def last():
+    return open(m + "/t/.import/last").read()
+def told():
+    return open(m + "/.tabletfs/errors").read()
+missing = "extraneous or missing"
+for text, why in [
+        (b'a,b\nw1,1\nw2,"2\n', 'data:3: field "b", line 4, column 1: ' + missing),
+        (b'[{"a":"w1","b":"1"},\n{"a":"w2"}\n', "data:3: the array has no end"),
+        (b'[{"a":"w1","b":"1"},\n{"a":"w2",\n', "data:2: the record that beg"),
+        (b'a: w1\nb: 1\n\nb: 2\n', 'data:4: field "a": '),
+        (b'a: w1\nb: 1\n\ngarbage\n', "data:4: line 4: it is no field"),
+        (b'a: w1\nb: 1\n\na: ' + b'2' * 5000 + b'\n', "data:4: ")]:
+    fd = open_stream()
+    os.write(fd, text)
+    fails(errno.EINVAL, os.close, os.dup(fd))
+    assert "\nerror " + why in report(fd)[1], (text, report(fd)[1])
+    assert why in told().splitlines()[-1], (text, told())
+    assert rows() == ["w1", "x1", "x3", "x4"], rows()
+    fails(errno.EINVAL, os.close, fd)
+    wait(lambda: "state done" in last() and why in last())
+    os.remove(m + "/t/w1/f/b")
+fd = open_stream()
+for line in b"b: 1\n", b"a: w1\n":
+    os.write(fd, line)
+    try:
+        os.close(os.dup(fd))
+        whole = True
+    except OSError:
+        whole = False
+assert whole
+os.close(fd)
+wait(lambda: "w1" in rows())
+os.remove(m + "/t/w1/f/b")
+# What so little is, the last close tells to errors alone.
+fd = open_stream()
+os.write(fd, b"[\n")
+os.close(fd)
+wait(lambda: "data:2: the array has no end" in told().splitlines()[-1])
+
+# A read behind what was written tells, too, once for each write.
+fd = open_stream()
+os.write(fd, b"a,b\n")
+assert os.read(fd, 12) == b"format data\n"
+assert b"\nrows 0\n" in os.read(fd, 65536)
+assert os.read(fd, 65536) == b""
+os.write(fd, b"x1,1\n")
+assert b"\nrows 1\n" in os.read(fd, 65536)
+assert b"\nrows 1\n" in os.pread(fd, 65536, 0)
+os.close(fd)
+
 # A header that the recipe is not for ends it.
 fd = open_stream()
 fails(errno.EINVAL, os.write, fd, b"c,d\n1,2\n")

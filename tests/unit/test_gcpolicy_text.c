@@ -98,10 +98,13 @@ START_TEST(errors_are_cbts)
 		{ "maxversions=0", "maxversions must be more than 0" },
 		{ "maxage=0s", "maxage must be more than 0" },
 	};
+	struct gc_policy *p;
 	size_t i;
 
+	ck_assert_int_eq(gc_policy_parse(BYTES_LITERAL("maxversions=6\0"), &p),
+			 -ERR_bad_gc_policy);
+	ck_assert_str_eq(err_detail(), "invalid GC policy: bad rune '\\x00'");
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct gc_policy *p;
 		char want[200];
 
 		snprintf(want, sizeof(want), "invalid GC policy: %s",

@@ -470,6 +470,41 @@ static int check_header(struct importer *im)
 		    im->header == HEADER_FAMILIES ? "family" : "columns");
 }
 
+/* What take_record has left, by format. */
+static int check_rest(struct importer *im)
+{
+	enum recipe_format format = im->by.format;
+
+	if (!im->recipe)
+		format = im->format == TEXT_CSV ? RECIPE_CSV : RECIPE_JSONL;
+	switch (format) {
+	case RECIPE_CSV:
+		return import_csv_rest(im);
+	case RECIPE_JSON:
+		return import_array_rest(im);
+	case RECIPE_CONTROL:
+		return import_control_rest(im);
+	default:
+		return 0;
+	}
+}
+
+int importer_rest(struct importer *im)
+{
+	int err;
+
+	if (im->failed < 0)
+		return im->failed;
+	/* Of too little it is not known yet what it is. */
+	if (im->recipe ? !im->by.looked : !im->marked)
+		return 0;
+	err = check_header(im);
+	if (!err)
+		err = check_rest(im);
+	err = import_point(im, err);
+	return err < 0 && err != -ENOMEM ? -ERR_bad_line : err;
+}
+
 int importer_finish(struct importer *im, bool sync)
 {
 	int err = 0;

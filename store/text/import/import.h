@@ -168,6 +168,12 @@ uint64_t importer_held_size(const struct importer *im);
 /* Commits what is whole and pending; with sync, durably. */
 int importer_flush(struct importer *im, bool sync);
 
+/* Of one with a store, fed up to a newline: whether what waits to be a whole
+ * record would be refused if nothing followed. 0, also where that is not known
+ * yet of the first bytes; -ERR_bad_line, whose detail tells where and why; or
+ * -ENOMEM. Nothing becomes of it, and the import goes on. */
+int importer_rest(struct importer *im);
+
 /* The end of input: takes a last line without newline, then flushes. A refused
  * line is no error here; look at the result. */
 int importer_finish(struct importer *im, bool sync);

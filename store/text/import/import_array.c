@@ -122,6 +122,16 @@ static int take_whole(struct importer *im)
 	return err;
 }
 
+int import_array_rest(const struct importer *im)
+{
+	const struct import_recipe *by = &im->by;
+
+	if (im->at > 0 && (by->depth > 0 || by->in_string))
+		return fail(ERR_bad_line,
+			    "the record that begins here has no end");
+	return by->in_array ? fail(ERR_bad_line, "the array has no end") : 0;
+}
+
 int import_take_array(struct importer *im, bool final)
 {
 	struct import_recipe *by = &im->by;
@@ -135,8 +145,7 @@ int import_take_array(struct importer *im, bool final)
 		if (err < 0 || (err == 0 && !final))
 			return err;
 		if (err == 0)
-			return by->in_array ? wrong(im, "the array has no end")
-					    : 0;
+			return import_locate(im, import_array_rest(im));
 	}
 	for (; im->start + im->at < im->input.size; im->at++) {
 		if (!step(by, im->input.data[im->start + im->at], &outside))
@@ -147,6 +156,6 @@ int import_take_array(struct importer *im, bool final)
 	if (!final)
 		return 0;
 	if (by->depth > 0 || by->in_string)
-		return wrong(im, "the record that begins here has no end");
+		return import_locate(im, import_array_rest(im));
 	return take_whole(im);
 }

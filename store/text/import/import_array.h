@@ -11,4 +11,7 @@
  */
 int import_take_array(struct importer *im, bool final);
 
+/* What importer_rest says of an array. */
+int import_array_rest(const struct importer *im);
+
 #endif

@@ -227,16 +227,21 @@ static int tell_refused(struct importer *im, struct bytes line)
 	return err < 0 ? err : 1;
 }
 
-int import_locate(const struct importer *im, int err)
+int import_point(const struct importer *im, int err)
 {
 	struct buf line = BUF_INIT;
 	const char *why = err_detail();
 
-	if (im->recipe && err < 0 && err != -ENOMEM &&
+	if (err < 0 && err != -ENOMEM &&
 	    add_reason(im, why[0] ? why : err_text(err), &line) == 0)
 		fail(-err, "%.*s", (int)line.size, line.data);
 	buf_release(&line);
 	return err;
+}
+
+int import_locate(const struct importer *im, int err)
+{
+	return im->recipe ? import_point(im, err) : err;
 }
 
 int import_refuse(struct importer *im, int err)

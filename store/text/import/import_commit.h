@@ -12,8 +12,9 @@
  * can go on; else the store or the machine is. */
 bool import_is_refusable(int err);
 
-/* Of an import by a recipe, puts the file and the line of the present record
- * before the detail of an error; returns err. */
+/* Puts the line of the present record, and by a recipe the file, before the
+ * detail of an error; returns err. The second does so by a recipe alone. */
+int import_point(const struct importer *im, int err);
 int import_locate(const struct importer *im, int err);
 
 /* After an error of the present line, whose detail still stands: notes its

@@ -18,6 +18,8 @@
  * import_take_csv returns.
  */
 
+#define MISSING_QUOTE "extraneous or missing \" in quoted-field"
+
 /* A word whose byte has its top bit set where word has the given one: the
  * lowest such byte is right, and those above it may be wrong. */
 static uint64_t has_byte(uint64_t word, uint8_t byte)
@@ -267,8 +269,23 @@ static int take_quote(struct importer *im, bool final)
 		return end_record(im, im->at + (left > 0));
 	if (*p == '\r' && (left == 1 || p[1] == '\n'))
 		return end_record(im, im->at + (left > 1 ? 2 : 1));
-	return bad_record(im, close,
-			  "extraneous or missing \" in quoted-field");
+	return bad_record(im, close, MISSING_QUOTE);
+}
+
+int import_csv_rest(struct importer *im)
+{
+	size_t size = im->input.size - im->start, line_at = im->csv_line_at;
+	uint64_t lines = im->csv_lines;
+	int err;
+
+	if (im->csv != CSV_QUOTED)
+		return 0;
+	count_lines(im, im->csv_begin, size);
+	err = describe(im, im->line + im->csv_lines, size - im->csv_line_at + 1,
+		       MISSING_QUOTE);
+	im->csv_lines = lines;
+	im->csv_line_at = line_at;
+	return err;
 }
 
 /* In a quoted field: everything up to a quote is content. At the end of input
@@ -286,8 +303,7 @@ static int take_quoted(struct importer *im, bool final)
 		if (!final)
 			return 0;
 		count_lines(im, im->csv_begin, size);
-		return bad_record(im, size,
-				  "extraneous or missing \" in quoted-field");
+		return bad_record(im, size, MISSING_QUOTE);
 	}
 	im->at = (size_t)(quote - base) + 1;
 	im->csv = CSV_QUOTE;

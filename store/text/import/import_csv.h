@@ -10,4 +10,7 @@
  */
 int import_take_csv(struct importer *im, bool final);
 
+/* What importer_rest says of CSV. */
+int import_csv_rest(struct importer *im);
+
 #endif

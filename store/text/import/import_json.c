@@ -95,25 +95,39 @@ int import_take_json(struct importer *im, bool final)
  * memory. dpkg's own are a hundred times shorter. */
 #define PARAGRAPH_MAX ((size_t)4 << 20)
 
-/* The paragraph of size bytes at the front. */
-static int take_paragraph(struct importer *im, size_t size)
+/* Makes the paragraph of size bytes at the front an object, in by.decoded. */
+static int make_object(struct importer *im, size_t size)
 {
 	struct buf *object = &im->by.decoded;
-	int err = 0;
 
 	buf_reset(object);
 	if (size > PARAGRAPH_MAX)
-		err = fail(
+		return fail(
 			ERR_bad_line,
 			"a paragraph of more than %zu MiB; is the empty line "
 			"behind it missing?",
 			PARAGRAPH_MAX >> 20);
-	if (!err)
-		err = json_control(bytes_of(im->input.data + im->start, size),
-				   im->line, object);
+	return json_control(bytes_of(im->input.data + im->start, size),
+			    im->line, object);
+}
+
+static int take_paragraph(struct importer *im, size_t size)
+{
+	int err = make_object(im, size);
+
 	if (err < 0)
 		return import_refuse(im, err);
-	return import_recipe_json(im, buf_bytes(object));
+	return import_recipe_json(im, buf_bytes(&im->by.decoded));
+}
+
+int import_control_rest(struct importer *im)
+{
+	size_t size = im->input.size - im->start;
+	int err = size > 0 ? make_object(im, size) : 0;
+
+	if (err < 0 || size == 0)
+		return err;
+	return import_recipe_judge(im, buf_bytes(&im->by.decoded));
 }
 
 /* What was looked at is done with: a paragraph, or a line between two. */

@@ -14,4 +14,7 @@ int import_take_json(struct importer *im, bool final);
  * behind it, or of a line between two. */
 int import_take_control(struct importer *im, bool final);
 
+/* What importer_rest says of paragraphs. */
+int import_control_rest(struct importer *im);
+
 #endif

@@ -507,22 +507,45 @@ int import_recipe_record(struct importer *im)
 	return run(im, &record);
 }
 
-int import_recipe_json(struct importer *im, struct bytes text)
+/* The present record, of a JSON text. 0 or an error. */
+static int parse(struct importer *im, struct bytes text, struct record *record)
 {
-	struct record record = { .file = buf_bytes(&im->by.file),
-				 .line = im->line,
-				 .json = &im->json };
 	int err;
 
-	record.root = json_parse(&im->json, text, &err);
-	if (!record.root)
-		return refuse(im, err);
-	if (record.root->type != JSON_OBJECT)
-		return refuse(im,
-			      fail(ERR_bad_line, "a record is a JSON object"));
-	if (im->by.format == RECIPE_DYNAMODB)
-		err = json_dynamodb(&im->json);
+	*record = (struct record){ .file = buf_bytes(&im->by.file),
+				   .line = im->line,
+				   .json = &im->json };
+	record->root = json_parse(&im->json, text, &err);
+	if (!record->root)
+		return err;
+	if (record->root->type != JSON_OBJECT)
+		return fail(ERR_bad_line, "a record is a JSON object");
+	return im->by.format == RECIPE_DYNAMODB ? json_dynamodb(&im->json) : 0;
+}
+
+int import_recipe_json(struct importer *im, struct bytes text)
+{
+	struct record record;
+	int err = parse(im, text, &record);
+
+	return err < 0 ? refuse(im, err) : run(im, &record);
+}
+
+int import_recipe_judge(struct importer *im, struct bytes text)
+{
+	struct record record;
+	int err = parse(im, text, &record);
+
 	if (err < 0)
-		return refuse(im, err);
-	return run(im, &record);
+		return err;
+	applier_begin(im->by.applier, &record);
+	while ((err = applier_next(im->by.applier, &im->by.rows)) > 0) {
+		struct write_mark mark = write_mark(im->w);
+
+		err = add_rows(im);
+		write_rewind(im->w, mark);
+		if (err < 0)
+			break;
+	}
+	return err;
 }

@@ -22,4 +22,8 @@ int import_recipe_record(struct importer *im);
 /* The present record, a JSON text. 1 or an error. */
 int import_recipe_json(struct importer *im, struct bytes text);
 
+/* What that would refuse such a record for; nothing becomes of it. 0 or an
+ * error. */
+int import_recipe_judge(struct importer *im, struct bytes text);
+
 #endif

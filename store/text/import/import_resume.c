@@ -18,7 +18,12 @@ static bool is_on(const struct importer *im)
 	return im->resume.name.size > 0;
 }
 
-#define FORGET "to begin anew: tabletfs deleterow " IMPORT_POSITIONS
+/* Takes the name; the second the table's number, too. The first is of what an
+ * older program noted. */
+#define FORGET                                                              \
+	"to begin anew: tabletfs deletecolumn " IMPORT_POSITIONS " '%.*s' " \
+	"import position"
+#define FORGET_TABLE FORGET ".%llu"
 
 /* A position for the table, when there was none. */
 static void begin(struct importer *im, uint64_t table)
@@ -40,7 +45,7 @@ static int load(struct importer *im)
 		err = import_table_claim(im->store, buf_bytes(&im->table),
 					 &table);
 	if (!err)
-		err = import_position_load(im->store, name, &r->saved);
+		err = import_position_load(im->store, name, table, &r->saved);
 	if (err < 0)
 		return err;
 	if (err == 0)
@@ -50,8 +55,7 @@ static int load(struct importer *im)
 			ERR_bad_argument,
 			"resume=%.*s: it is of another table than "
 			"\"%.*s\" or of one that was dropped, or from a "
-			"dump of an older tabletfs, which did not tell; " FORGET
-			" '%.*s'",
+			"dump of an older tabletfs, which did not tell; " FORGET,
 			(int)name.size, name.data, (int)im->table.size,
 			(char *)im->table.data, (int)name.size, name.data);
 	return 0;
@@ -115,9 +119,9 @@ int import_resume_check_recipe(struct importer *im)
 		return 0;
 	return fail(ERR_bad_argument,
 		    "resume=%.*s: it began with another recipe, so go on with "
-		    "that; " FORGET " '%.*s'",
+		    "that; " FORGET_TABLE,
 		    (int)r->name.size, (char *)r->name.data, (int)r->name.size,
-		    (char *)r->name.data);
+		    (char *)r->name.data, (unsigned long long)r->saved.table);
 }
 
 /* The hash of the first bytes before an offset, and how many those are. */
@@ -149,14 +153,15 @@ int import_resume_look(struct importer *im, struct bytes data)
 	if (hash64(bytes_of(r->head.data, r->saved.head_size)) !=
 		    r->saved.head_hash &&
 	    r->saved.head_size > 0)
-		return fail(ERR_bad_argument,
-			    "%.*s: it begins otherwise than the file that "
-			    "resume=%.*s has taken up to line %llu; " FORGET
-			    " '%.*s'",
-			    (int)im->by.file.size, (char *)im->by.file.data,
-			    (int)r->name.size, (char *)r->name.data,
-			    (unsigned long long)r->saved.line - 1,
-			    (int)r->name.size, (char *)r->name.data);
+		return fail(
+			ERR_bad_argument,
+			"%.*s: it begins otherwise than the file that "
+			"resume=%.*s has taken up to line %llu; " FORGET_TABLE,
+			(int)im->by.file.size, (char *)im->by.file.data,
+			(int)r->name.size, (char *)r->name.data,
+			(unsigned long long)r->saved.line - 1,
+			(int)r->name.size, (char *)r->name.data,
+			(unsigned long long)r->saved.table);
 	r->is_checked = true;
 	return 1;
 }
@@ -200,15 +205,16 @@ int import_resume_end(struct importer *im)
 	if (!is_on(im) || r->by_marks)
 		return 0;
 	if (!r->is_there && r->saved.offset > 0)
-		return fail(ERR_bad_argument,
-			    "%.*s: it has %llu bytes, and resume=%.*s has "
-			    "taken %llu already: it was cut or exchanged; "
-			    "" FORGET " '%.*s'",
-			    (int)im->by.file.size, (char *)im->by.file.data,
-			    (unsigned long long)im->result.byte_count,
-			    (int)r->name.size, (char *)r->name.data,
-			    (unsigned long long)r->saved.offset,
-			    (int)r->name.size, (char *)r->name.data);
+		return fail(
+			ERR_bad_argument,
+			"%.*s: it has %llu bytes, and resume=%.*s has "
+			"taken %llu already: it was cut or exchanged; " FORGET_TABLE,
+			(int)im->by.file.size, (char *)im->by.file.data,
+			(unsigned long long)im->result.byte_count,
+			(int)r->name.size, (char *)r->name.data,
+			(unsigned long long)r->saved.offset, (int)r->name.size,
+			(char *)r->name.data,
+			(unsigned long long)r->saved.table);
 	if (im->start < im->input.size || im->csv == CSV_SKIP)
 		im->result.left_line = im->line;
 	if (im->csv == CSV_QUOTED) {

@@ -182,9 +182,7 @@ int import_source_mark(struct importer *im, bool final)
 	if (err < 0)
 		return err;
 	im->marked = true;
-	/* cbt takes it for a wrong header, and so is it in its form. */
-	if (bytes_starts_with(in, bytes_of(mark, sizeof(mark))) &&
-	    (im->recipe || im->format != TEXT_CSV))
+	if (bytes_starts_with(in, bytes_of(mark, sizeof(mark))))
 		im->start += sizeof(mark);
 	return 1;
 }

@@ -1,6 +1,7 @@
 #include <stddef.h>
 
 #include "store/text/track/import_position.h"
+#include "store/text/track/import_table.h"
 
 #define TABLE BYTES_LITERAL(IMPORT_POSITIONS)
 #define FAMILY BYTES_LITERAL("import")
@@ -101,29 +102,89 @@ int import_position_parse(struct bytes text, struct import_position *p)
 	return 0;
 }
 
-int import_position_load(struct store *s, struct bytes name,
-			 struct import_position *p)
+/* The column of a table's number; 0: that of an older program. */
+static int add_column(uint64_t table, struct buf *out)
 {
-	struct buf memory = BUF_INIT;
-	struct cell cell;
-	int err = store_get(s, NULL, TABLE, name, FAMILY, QUALIFIER, &cell,
-			    &memory);
+	int err = buf_add_bytes(out, QUALIFIER);
 
+	if (!err && table)
+		err = buf_printf(out, ".%llu", (unsigned long long)table);
+	return err;
+}
+
+/* As import_position_load, from that column. */
+static int load_column(struct store *s, struct bytes name, uint64_t table,
+		       struct import_position *p)
+{
+	struct buf column = BUF_INIT, memory = BUF_INIT;
+	struct cell cell;
+	int err = add_column(table, &column);
+
+	if (!err)
+		err = store_get(s, NULL, TABLE, name, FAMILY,
+				buf_bytes(&column), &cell, &memory);
 	if (err == -ERR_no_table)
 		err = 0;
 	if (err == 1 && import_position_parse(cell.value, p) < 0)
 		err = fail(ERR_bad_argument,
 			   "table " IMPORT_POSITIONS ", row \"%.*s\": %s; "
-			   "delete the row to import from the beginning",
-			   (int)name.size, name.data, err_detail());
+			   "delete import:%.*s of it to import from the "
+			   "beginning",
+			   (int)name.size, name.data, err_detail(),
+			   (int)column.size, column.data);
+	buf_release(&column);
 	buf_release(&memory);
+	return err;
+}
+
+/* From an older program's column into its table's own. 1 or an error. */
+static int move(struct store *s, struct bytes name,
+		const struct import_position *p)
+{
+	struct write *w = NULL;
+	int err = write_new(s, &w);
+
+	if (!err)
+		err = write_row(w, TABLE, name);
+	if (!err)
+		err = write_delete_column(w, FAMILY, QUALIFIER);
+	if (!err)
+		err = import_position_add(w, name, p);
+	if (!err)
+		err = store_commit(s, w, false);
+	write_free(w);
+	return err < 0 ? err : 1;
+}
+
+int import_position_load(struct store *s, struct bytes name, uint64_t table,
+			 struct import_position *p)
+{
+	struct schema *schema;
+	int err = load_column(s, name, table, p);
+
+	if (err != 0)
+		return err;
+	err = load_column(s, name, 0, p);
+	if (err <= 0)
+		return err;
+	if (p->table == table)
+		return move(s, name, p);
+	schema = store_schema(s);
+	err = import_table_is_there(schema, p->table) ? 0 : 1;
+	schema_put(schema);
 	return err;
 }
 
 int import_position_prepare(struct store *s)
 {
+	const struct table_access private = { 0700, TABLE_ACCESS_UNSET,
+					      TABLE_ACCESS_UNSET };
 	const struct family_spec family = { .name = FAMILY };
-	int err = store_create_table(s, TABLE, false, &family, 1);
+	const struct table_spec spec = { .name = TABLE,
+					 .access = &private,
+					 .families = &family,
+					 .family_count = 1 };
+	int err = store_make_table(s, &spec);
 
 	if (err == -ERR_table_exists)
 		err = store_create_family(s, TABLE, &family);
@@ -134,15 +195,18 @@ int import_position_prepare(struct store *s)
 int import_position_add(struct write *w, struct bytes name,
 			const struct import_position *p)
 {
-	struct buf text = BUF_INIT;
+	struct buf column = BUF_INIT, text = BUF_INIT;
 	int err = import_position_print(p, &text);
 
 	if (!err)
+		err = add_column(p->table, &column);
+	if (!err)
 		err = write_row(w, TABLE, name);
 	if (!err)
-		err = write_set(w, FAMILY, QUALIFIER,
+		err = write_set(w, FAMILY, buf_bytes(&column),
 				p->time_us - p->time_us % 1000,
 				buf_bytes(&text));
+	buf_release(&column);
 	buf_release(&text);
 	return err;
 }

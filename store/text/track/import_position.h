@@ -8,9 +8,11 @@
  * How far an import with a name has come. It is committed in the same batch or
  * bulk load as the rows, so that both are there or neither, as a cell like any
  * other: of the table _imports, the row with the import's name, the column
- * import:position. So every program can show it and delete it, it is in every
- * backup, and it costs a few hundred bytes for each name. Its timestamp is when
- * the import first began, so there is one version.
+ * import:position.NUMBER of the table that it goes to, so that no table takes a
+ * name from another. So every program can show it and delete it, it is in every
+ * backup, and it costs a few hundred bytes for each. Its timestamp is when the
+ * import first began, so there is one version. The table is made for who owns
+ * the mount alone, since this tells of tables that others may not read.
  *
  * The cell's value is a text, "name number" lines in the order of the fields,
  * after "version 1".
@@ -45,14 +47,17 @@ int import_position_print(const struct import_position *p, struct buf *out);
 /* No byte is trusted. 0, or -ERR_bad_argument. */
 int import_position_parse(struct bytes text, struct import_position *p);
 
-/* Reads that of a name: 1, 0 if there is none, or an error. */
-int import_position_load(struct store *s, struct bytes name,
+/* Reads that of a name and a table's number: 1, 0 if there is none, or an
+ * error. What an older program left as import:position is moved if it is of
+ * this table, and is none if it is of another; of a table that is no more, or
+ * is not known, it is 1 with that number. */
+int import_position_load(struct store *s, struct bytes name, uint64_t table,
 			 struct import_position *p);
 
-/* Makes the table for them, unless it is there. */
+/* Makes the table for them, unless it is there, for its owner alone. */
 int import_position_prepare(struct store *s);
 
-/* Adds it to w, after which another row has to be named. */
+/* Adds that of p->table to w, after which another row has to be named. */
 int import_position_add(struct write *w, struct bytes name,
 			const struct import_position *p);
 

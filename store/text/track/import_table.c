@@ -82,6 +82,16 @@ int import_table_claim(struct store *s, struct bytes table, uint64_t *out)
 	return err;
 }
 
+bool import_table_is_there(const struct schema *schema, uint64_t number)
+{
+	size_t i = 0;
+
+	while (i < schema->table_count &&
+	       import_table_number(schema, &schema->tables[i]) != number)
+		i++;
+	return i < schema->table_count;
+}
+
 /* What a load takes has its bounds, which the attribute keeps. */
 bool import_table_dumped(const struct schema *schema, const struct table *t,
 			 uint64_t *out)

@@ -25,6 +25,9 @@ uint64_t import_table_number(const struct schema *schema,
  * store_set_attribute fails with. */
 int import_table_claim(struct store *s, struct bytes table, uint64_t *out);
 
+/* Whether a table of the schema has the number. */
+bool import_table_is_there(const struct schema *schema, uint64_t number);
+
 /* Whether a dump has to tell a number of the table that its attributes do not
  * tell, and which. */
 bool import_table_dumped(const struct schema *schema, const struct table *t,

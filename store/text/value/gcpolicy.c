@@ -53,6 +53,9 @@ static int token_next(struct parser *p)
 	} else if (word_byte(in.data[0])) {
 		while (size < in.size && word_byte(in.data[size]))
 			size++;
+	} else if (in.data[0] < ' ' || in.data[0] == 0x7f) {
+		return fail(ERR_bad_gc_policy, "bad rune '\\x%02x'",
+			    in.data[0]);
 	} else if (!memchr("()=", in.data[0], 3)) {
 		return fail(ERR_bad_gc_policy, "bad rune '%c'", in.data[0]);
 	}
