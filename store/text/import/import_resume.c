@@ -51,13 +51,13 @@ static int load(struct importer *im)
 	if (err == 0)
 		begin(im, table);
 	if (r->saved.table != table)
-		return fail(
-			ERR_bad_argument,
-			"resume=%.*s: it is of another table than "
-			"\"%.*s\" or of one that was dropped, or from a "
-			"dump of an older tabletfs, which did not tell; " FORGET,
-			(int)name.size, name.data, (int)im->table.size,
-			(char *)im->table.data, (int)name.size, name.data);
+		return fail(ERR_bad_argument,
+			    "resume=%.*s: it is of another table than "
+			    "\"%.*s\" or of one that was dropped, or from a "
+			    "dump of an older tabletfs, which did not tell"
+			    "; " FORGET,
+			    (int)name.size, name.data, (int)im->table.size,
+			    (char *)im->table.data, (int)name.size, name.data);
 	return 0;
 }
 
@@ -205,16 +205,16 @@ int import_resume_end(struct importer *im)
 	if (!is_on(im) || r->by_marks)
 		return 0;
 	if (!r->is_there && r->saved.offset > 0)
-		return fail(
-			ERR_bad_argument,
-			"%.*s: it has %llu bytes, and resume=%.*s has "
-			"taken %llu already: it was cut or exchanged; " FORGET_TABLE,
-			(int)im->by.file.size, (char *)im->by.file.data,
-			(unsigned long long)im->result.byte_count,
-			(int)r->name.size, (char *)r->name.data,
-			(unsigned long long)r->saved.offset, (int)r->name.size,
-			(char *)r->name.data,
-			(unsigned long long)r->saved.table);
+		return fail(ERR_bad_argument,
+			    "%.*s: it has %llu bytes, and resume=%.*s has "
+			    "taken %llu already: it was cut or exchanged"
+			    "; " FORGET_TABLE,
+			    (int)im->by.file.size, (char *)im->by.file.data,
+			    (unsigned long long)im->result.byte_count,
+			    (int)r->name.size, (char *)r->name.data,
+			    (unsigned long long)r->saved.offset,
+			    (int)r->name.size, (char *)r->name.data,
+			    (unsigned long long)r->saved.table);
 	if (im->start < im->input.size || im->csv == CSV_SKIP)
 		im->result.left_line = im->line;
 	if (im->csv == CSV_QUOTED) {
