@@ -163,8 +163,8 @@ locates() {
 	imports 2 "$way: what an array got later" fits.json resume="fits$way"
 	told 'fits.json:3: something follows the array'
 	printf '\xef\xbb\xbf,f\n,v\na,1\n' >marked.csv
-	status 0 "$way: a byte-order mark in cbt's form" T import t marked.csv
-	told 'Done importing 1 rows'
+	status 1 "$way: a byte-order mark in cbt's form" T import t marked.csv
+	told 'the first column must be empty'
 	printf 'k,v\na,1\nb,"2\n' >quote.csv
 	imports 1 "$way: a quote without its end" quote.csv
 	told 'quote.csv:3: field "v", line 4, column 1: '

@@ -337,7 +337,13 @@ START_TEST(byte_order_marks)
 	char line[80];
 
 	check_import(TEXT_CSV, &plain,
-		     BYTES_LITERAL("\xef\xbb\xbf,f\n,q\nr,1@7\n"), &cell);
+		     BYTES_LITERAL("\xef\xbb\xbf,f\n,q\nr,1@7\n"),
+		     &(struct expected){
+			     "", "", 1, 0, 0,
+			     "error parsing headers: the first column must be "
+			     "empty for column-family and column name rows; of "
+			     "a file with one header say key=, as key='{id}' "
+			     "rest=FAMILY" });
 	check_import(TEXT_TSV, &plain,
 		     BYTES_LITERAL("\xef\xbb\xbf\tf\n\tq\nr\t1@7\n"), &cell);
 	snprintf(line, sizeof(line), "line 2: %s", wrong);

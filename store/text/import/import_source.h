@@ -11,8 +11,8 @@ int import_source_begin(struct importer *im, struct bytes file,
 			enum recipe_format by_name);
 
 /* Looks at the first bytes of an input, whatever its form, once: passes over a
- * byte-order mark of UTF-8, and refuses UTF-16 and UTF-32, with a mark or
- * without. 1, or 0 if there are not enough of them yet. */
+ * byte-order mark of UTF-8, but in cbt's form, and refuses UTF-16 and UTF-32,
+ * with a mark or without. 1, or 0 if there are not enough of them yet. */
 int import_source_mark(struct importer *im, bool final);
 
 /* The same of a file, by a recipe, and makes ready for its format. CSV, TSV
