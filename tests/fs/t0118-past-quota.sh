@@ -73,7 +73,11 @@ fill() {
 fill
 check "it is used up" [ "$(stat -f -c %a "$m")" -le 8 ]
 
-# What is there may be moved, but not again and again.
+# What is there may be moved, but not again and again: that is refused, or on a
+# slow machine what it leaves comes back meanwhile.
+refused_or_back() {
+	grep -q "No space left" err || [ "$(store_size)" -le 5 ]
+}
 check "a row moves" mv "$m/t/r" "$m/t/q"
 check "and back" mv "$m/t/q" "$m/t/r"
 check "a cell moves" mv "$m/t/r/f/a" "$m/t/r/f/c"
@@ -84,14 +88,14 @@ while mv "$m/t/r" "$m/t/q" 2>err && mv "$m/t/q" "$m/t/r" 2>err; do
 	moves=$((moves + 1))
 	[ $moves -lt 100 ] || break
 done
-check "not for ever: $moves" grep -q "No space left" err
+check "not for ever: $moves" refused_or_back
 row=r
 [ -d "$m/t/r" ] || row=q
 check "the row stays" cmp -s <(ls "$m/t/$row/f") <(printf 'a\nb\n')
 for i in $(seq 100); do
 	touch -d "2020-01-01 +$i min" "$m/t/$row/f/a" 2>err || break
 done
-check "nor get times: $i" grep -q "No space left" err
+check "nor get times: $i" refused_or_back
 # refuses_dir NAME: made nowhere while there is no room.
 refuses_dir() {
 	for try in $(seq 20); do
