@@ -224,7 +224,7 @@ bench-engine: deps
 	@$(MAKE) --no-print-directory $(B)/tests/bench-engine
 	@B=$(B) tests/bench/run-engine
 
-# What a store in a pool of Ceph costs, beside a directory
+# What a store in a pool of Ceph costs
 bench-ceph: deps
 	@tools/install-packages tools/packages-rados tests/packages-ceph
 	@$(MAKE) --no-print-directory build $(RADOS_SO) $(B)/tests/bench/fsclient
