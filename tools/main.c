@@ -11,6 +11,7 @@
 #include "tools/admin/keyviz.h"
 #include "tools/admin/recipe.h"
 #include "tools/admin/restore.h"
+#include "tools/admin/schema.h"
 #include "tools/data/export.h"
 #include "tools/import/import.h"
 #include "tools/import/key.h"
@@ -366,8 +367,12 @@ static int flush_output(struct verb_call *c, int status)
  * opened to be written is no backup any more. */
 static unsigned int flags_of(const struct verb *v, const struct verb_call *c)
 {
-	bool reads = (v->run == verb_import && recipe_is_dry(c, 2)) ||
-		     (v->run == verb_history && c->argc == 1);
+	bool shows = (v->run == verb_history && c->argc == 1) ||
+		     (v->run == verb_protect && c->argc == 2) ||
+		     (v->run == verb_recipe &&
+		      (c->argc == 2 ||
+		       (c->argc > 2 && !strcmp(c->argv[2], "show"))));
+	bool reads = shows || (v->run == verb_import && recipe_is_dry(c, 2));
 
 	return reads ? v->flags | VERB_READS : v->flags;
 }

@@ -30,6 +30,12 @@ echo new >"$m/t/row1/f/q"
 "$TABLETFS" compact
 same "the backup is as the store was" "$(cat before)" "$(dump "$online")"
 check "and nothing is wrong with it" "$TABLETFS" -store "$online" check
+check "what shows something changes nothing" eval '
+	"$TABLETFS" -store "$online" protect t &&
+	"$TABLETFS" -store "$online" recipe t &&
+	! "$TABLETFS" -store "$online" recipe t show none &&
+	"$TABLETFS" -store "$online" history' >/dev/null 2>&1
+check "it is a backup still" "$TABLETFS" restore-from "$online" shown
 check "it can be written" "$TABLETFS" -store "$online" set t row9 f:q=nine
 check "which the store does not see" \
 	sh -c "! '$TABLETFS' read t | grep -q nine"
