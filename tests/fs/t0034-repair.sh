@@ -84,3 +84,22 @@ refuse "nor is there anything new" ls -d nothing*
 check "it says why" grep -q "File too large" told
 refuse "what was made is gone" ls -d big*
 check "and now it succeeds" "$TABLETFS" repair big
+
+# A log that was finished has its size in the manifest: zeros at its end, or
+# nothing but zeros, are no room that was held.
+"$TABLETFS" -store logs create
+"$TABLETFS" -store logs createtable t families=f
+for row in a b c; do
+	"$TABLETFS" -store logs set t $row f:q=1
+done
+log=$(ls logs/*.log | sed -n 3p)
+size=$(stat -c %s "$log")
+for at in 19 0; do
+	head -c $((size - at)) /dev/zero |
+		dd of="$log" bs=1 seek=$at conv=notrunc status=none
+	refuse "check finds zeros from $at on" "$TABLETFS" -store logs check
+	"$TABLETFS" -store logs repair logs-$at >told
+	check "repair tells of zeros from $at on" \
+		grep -q "$(basename "$log"): offset $at: .* to offset $size" told
+	check "as of a loss" grep -q ", 1 losses" told
+done
