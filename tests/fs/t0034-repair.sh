@@ -121,3 +121,19 @@ check "repair tells of it" grep -q "$(basename "$2"): has $(stat -c %s "$1") " t
 check "as of a loss" grep -q "1 losses" told
 same "what is there is read once" 1 "$("$TABLETFS" -store ssts-new count t)"
 check "the new store is whole" "$TABLETFS" -store ssts-new check
+
+# History is left out, with and without a manifest, and called so.
+"$TABLETFS" -store past createtable t families=f
+"$TABLETFS" -store past set t row f:q=1
+"$TABLETFS" -store past set t row f:q=2
+"$TABLETFS" -store past compact
+"$TABLETFS" -store past deleterow t row
+"$TABLETFS" -store past compact
+"$TABLETFS" -store past repair past-new >told
+check "repair tells of history" \
+	grep -q ": left out: history, in [1-9][0-9]* files; " told
+refuse "and of no file that is of no use" grep -q "no use" told
+check "history is left out" grep -q ", [1-9][0-9]* left out, 0 losses" told
+rm past/root past/*.edits
+"$TABLETFS" -store past repair past-again >told
+check "and without a manifest" grep -q ": left out: history, in " told

@@ -58,16 +58,6 @@ static const struct manifest_file *find_sst(const struct edit *e, uint64_t id)
 	return NULL;
 }
 
-static const struct past_facts *find_past(const struct edit *e, uint64_t id)
-{
-	size_t n;
-
-	for (n = 0; n < e->past_count; n++)
-		if (e->pasts[n]->id == id)
-			return e->pasts[n];
-	return NULL;
-}
-
 struct inspect_facts inspect_manifest_facts(const struct inspect_manifest *m,
 					    enum inspect_kind kind,
 					    const uint64_t *id)
@@ -82,7 +72,7 @@ struct inspect_facts inspect_manifest_facts(const struct inspect_manifest *m,
 		return facts;
 	if (kind == INSPECT_SST) {
 		sst = find_sst(e, *id);
-		past = find_past(e, *id);
+		past = edit_past(e, *id);
 		facts.is_named = sst || past;
 		facts.size = sst ? sst->size : past ? past->size : 0;
 		return facts;
