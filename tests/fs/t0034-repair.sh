@@ -122,6 +122,21 @@ check "as of a loss" grep -q "1 losses" told
 same "what is there is read once" 1 "$("$TABLETFS" -store ssts-new count t)"
 check "the new store is whole" "$TABLETFS" -store ssts-new check
 
+# Without a root: its files are those of a store, not of backups.
+cp -a ssts rootless
+rm rootless/root
+for command in check ls "set t row f:q=1" "mount $m"; do
+	"$TABLETFS" -store rootless $command 2>told
+	same "status of $command" 1 $?
+	check "$command tells that there is no root" \
+		grep -q "but there is no root; run tabletfs repair" told
+done
+mkdir marked
+cp ssts/tabletfs marked
+"$TABLETFS" -store marked ls 2>told
+check "what has no files is no store, nor backups" \
+	grep -q "marked: there is no store in it; create" told
+
 # History is left out, with and without a manifest, and called so.
 "$TABLETFS" -store past createtable t families=f
 "$TABLETFS" -store past set t row f:q=1
