@@ -137,6 +137,21 @@ cp ssts/tabletfs marked
 check "what has no files is no store, nor backups" \
 	grep -q "marked: there is no store in it; create" told
 
+# A marker that is damaged or missing is no hindrance; one of a newer format is.
+for marker in "TabletFS store, fOrmat 1" "tabletFS store, format 1" "" none; do
+	echo "$marker" >ssts/tabletfs
+	[ "$marker" != none ] || rm ssts/tabletfs
+	"$TABLETFS" -store ssts ls 2>told
+	check "with the marker '$marker', ls tells to repair" \
+		grep -q "ssts/tabletfs: .* repair" told
+	rm -rf unmarked
+	check "repair goes on" eval '"$TABLETFS" -store ssts repair unmarked >told'
+	check "and tells of it" grep -q "ssts/tabletfs: " told
+	check "the new store is whole" "$TABLETFS" -store unmarked check
+done
+echo "TabletFS store, format 2" >ssts/tabletfs
+refuse "a newer format is not repaired" "$TABLETFS" -store ssts repair newer
+
 # History is left out, with and without a manifest, and called so.
 "$TABLETFS" -store past createtable t families=f
 "$TABLETFS" -store past set t row f:q=1
