@@ -138,7 +138,8 @@ static bool needs_store(const struct verb *v, const struct verb_call *c)
 static bool holds_backups(struct verb_call *c, const char *store)
 {
 	struct buf newest = BUF_INIT;
-	bool holds = backup_find(store, &newest) == 0;
+	bool holds = backup_find(store, &newest) == 0 &&
+		     strcmp((const char *)newest.data, store) != 0;
 
 	if (holds)
 		verb_wrong(c,

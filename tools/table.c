@@ -510,8 +510,10 @@ const struct verb verbs[] = {
 	  "place in it, why, and between which rows; and for each file that\n"
 	  "is of no use, or may be of none, and is left out. The damaged\n"
 	  "store stays as it is. Files that are whole are linked, where the\n"
-	  "file system can. Then look at <dir>, and put it in the store's\n"
-	  "place:\n"
+	  "file system can. History is left out, and told of in one line:\n"
+	  "what was deleted or overwritten cannot be read in <dir>, which\n"
+	  "begins to keep it anew. Then look at <dir>, and put it in the\n"
+	  "store's place:\n"
 	  "    mv <store> <store>.damaged && mv <dir> <store>\n",
 	  verb_repair },
 	{ "restore", 0,

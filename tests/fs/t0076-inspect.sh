@@ -130,6 +130,20 @@ inspects 0 blob entries=true
 says '^chunk offset 32 size 300016 raw 300000 crc '
 back
 
+# What is history is the store's, too, and as-of fails without it.
+"$TABLETFS" -store "$store" deleterow t row00008
+"$TABLETFS" -store "$store" compact
+inspects 0 "$store"
+past=$(sed -n 's/^file \(.*\) sst .* history$/\1/p' said | head -n 1)
+check "history is told" [ -n "$past" ]
+same "nothing is left over" "" "$(grep left-over said)"
+inspects 0 "$store/$past"
+says '^manifest history$'
+mv "$store/$past" past
+inspects 1 "$store"
+says "^problem $store/$past: offset 0 to [0-9]*: file: is missing"
+back
+
 # A root of a newer format, and one that is damaged.
 python3 - "$store/root" <<'EOF'
 import sys

@@ -354,6 +354,15 @@ START_TEST(salvage_of_a_cut_log)
 		ck_assert_int_eq(salvage(ends[i / 2], &s), 0);
 		ck_assert_uint_eq(s.count, i / 2 + 1);
 		ck_assert_uint_eq(s.lost, 0);
+		/* Zeros are room that was held, but of a finished log. */
+		ck_assert_int_eq(ftruncate(fd, (off_t)size), 0);
+		s = (struct salvaged){ 0 };
+		ck_assert_int_eq(salvage(size, &s), 0);
+		ck_assert_uint_eq(s.count, i + 1);
+		ck_assert_uint_eq(s.lost, 1);
+		s = (struct salvaged){ 0 };
+		ck_assert_int_eq(salvage(0, &s), 0);
+		ck_assert_uint_eq(s.lost, 0);
 	}
 	close(fd);
 }

@@ -649,8 +649,8 @@ int volume_posix_open_damaged(const char *directory, struct volume **out)
 
 	if (err == 0) {
 		err = posix_check_marker(v, false);
-		if (err != -ENOMEM && err != -ERR_format_newer)
-			err = 0;
+		if (err != 0 && err != -ENOMEM && err != -ERR_format_newer)
+			err = 1;
 	}
 	return give_volume(v, err, out);
 }

@@ -14,7 +14,8 @@
 int volume_posix_open(const char *directory, bool create, struct volume **out);
 
 /* For repair: a directory that should hold a store, whether or not it says so
- * itself. It is refused only if it says that it is of a newer format. */
+ * itself. It is refused only if it says that it is of a newer format; 1 if it
+ * does not say so, with the reason in err_detail(). */
 int volume_posix_open_damaged(const char *directory, struct volume **out);
 
 /* Which directory an open volume of this kind is, wherever it was moved. 0 or

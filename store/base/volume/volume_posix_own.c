@@ -20,7 +20,8 @@
 /* The format of names in the directory; formats of files have versions of their
  * own, see README.md. */
 #define MARKER_NAME "TabletFS store"
-#define MARKER_TEXT MARKER_NAME ", format 1\n"
+#define MARKER_START MARKER_NAME ", format "
+#define MARKER_TEXT MARKER_START "1\n"
 #define ROOT_MAGIC "tfsroot1"
 #define ROOT_HEADER_SIZE 16 /* magic, u64 version */
 static_assert(sizeof(ROOT_MAGIC) - 1 + sizeof(uint64_t) == ROOT_HEADER_SIZE,
@@ -323,13 +324,21 @@ static int foreign_entry(void *context, const char *name)
 
 int posix_marker_parse(const char *directory, struct bytes text)
 {
+	const struct bytes start = BYTES_LITERAL(MARKER_START);
+	struct bytes format;
+
 	if (bytes_equal(text, BYTES_LITERAL(MARKER_TEXT)))
 		return 0;
-	return fail(bytes_starts_with(text, BYTES_LITERAL(MARKER_NAME))
-			    ? ERR_format_newer
-			    : ERR_not_a_store,
-		    "%s/" POSIX_MARKER ": not a format that is known here",
-		    directory);
+	format = bytes_starts_with(text, start) ? bytes_after(text, start.size)
+						: BYTES_NONE;
+	return format.size > 1 && format.data[0] >= '1' && format.data[0] <= '9'
+		       ? fail(ERR_format_newer,
+			      "%s/" POSIX_MARKER ": not a format that is known "
+			      "here",
+			      directory)
+		       : fail(ERR_not_a_store,
+			      "%s/" POSIX_MARKER ": is not that of a store",
+			      directory);
 }
 
 /* posix_check_marker without create, but -ENOENT if there is no marker. */
@@ -418,10 +427,29 @@ static int make_marker(struct posix_volume *v)
 	return err;
 }
 
+static bool has_root(struct posix_volume *v)
+{
+	struct buf file = BUF_INIT;
+	struct bytes content;
+	uint64_t version;
+	bool has = read_root(v, &file, &version, &content) == 0;
+
+	buf_release(&file);
+	return has;
+}
+
 int posix_check_marker(struct posix_volume *v, bool create)
 {
 	int err = read_marker(v);
 
+	if ((err == -ENOENT || err == -ERR_not_a_store) && has_root(v))
+		return fail(ERR_manifest_damaged,
+			    "%s/" POSIX_MARKER ": is missing or damaged, which "
+			    "tabletfs repair mends, as there is a root",
+			    v->path);
+	/* Once more for what it says, which the look at the root took away. */
+	if (err == -ERR_not_a_store)
+		return read_marker(v);
 	if (err != -ENOENT)
 		return err;
 	return create ? make_marker(v)

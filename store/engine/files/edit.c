@@ -215,6 +215,16 @@ bool edit_drops_past(const struct edit *e, uint64_t id)
 	return has_id(e->dropped_pasts, e->dropped_past_count, id);
 }
 
+const struct past_facts *edit_past(const struct edit *e, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < e->past_count; i++)
+		if (e->pasts[i]->id == id)
+			return e->pasts[i];
+	return NULL;
+}
+
 bool edit_ends_moment(const struct edit *e, uint64_t seq)
 {
 	return has_id(e->ended, e->ended_count, seq);

@@ -58,6 +58,10 @@ bool edit_drops_blob(const struct edit *e, uint64_t id);
 /* Whether e takes this history file out. */
 bool edit_drops_past(const struct edit *e, uint64_t id);
 
+/* What e has of the history file with this id, which is e's; NULL if it adds no
+ * such file. */
+const struct past_facts *edit_past(const struct edit *e, uint64_t id);
+
 /* Whether e ends the moment of this sequence. */
 bool edit_ends_moment(const struct edit *e, uint64_t seq);
 

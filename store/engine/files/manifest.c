@@ -285,10 +285,9 @@ static int open_root(struct manifest *m, bool create, bool read_only)
 
 	err = m->volume->ops->root_get(m->volume, &m->root_version, &raw);
 	if (err == -ENOENT) {
-		err = create && !read_only ? manifest_whole(m, 0, NULL)
-					   : fail(ERR_not_a_store,
-						  "%s: there is no store in it",
-						  m->volume->path);
+		err = manifest_no_root(m->volume);
+		if (err == -ERR_not_a_store && create && !read_only)
+			err = 0;
 	} else if (err == 0) {
 		err = manifest_root_decode(m->volume->path, buf_bytes(&raw),
 					   &root);

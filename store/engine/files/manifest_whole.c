@@ -32,7 +32,7 @@
 struct search {
 	const struct manifest *m;
 	uint64_t edits_id;
-	const struct edit *all; /* has dropped blob files; or NULL */
+	const struct edit *all; /* has dropped blob files */
 	uint64_t newest_log;   /* that m names, or 0; older ones are obsolete */
 	bool any_sst;          /* there is one of this epoch that m lacks */
 	uint64_t mark_seq;     /* of the newest bulk load that logs tell of */
@@ -117,11 +117,6 @@ static int check_file(void *context, const char *name)
 	    strcmp(suffix, "edits") == 0 || id >> 32 < s->edits_id >> 32 ||
 	    is_named(s->m, id))
 		return 0;
-	if (s->edits_id == 0)
-		return fail(ERR_manifest_damaged,
-			    "%s/%s: is a file of a store, but there is no "
-			    "root; run tabletfs repair",
-			    s->m->volume->path, name);
 	if (id >> 32 > s->edits_id >> 32)
 		return not_named(s, name, "is of a later epoch than the root");
 	if (strcmp(suffix, "log") == 0)
@@ -181,6 +176,32 @@ static bool knows_mark(const struct search *s)
 
 	return s->mark_seq <= m->last_seq || s->mark_seq <= m->given_seq ||
 	       s->mark_seq <= version_largest_seq(m->current);
+}
+
+/* For listing. A store begins with its root, but for the edit log that the root
+ * is to name. */
+static int refuse_file(void *context, const char *name)
+{
+	struct volume *v = context;
+	const char *suffix;
+	uint64_t id;
+
+	if (!manifest_parse_name(name, &id, &suffix) ||
+	    strcmp(suffix, "edits") == 0)
+		return 0;
+	return fail(ERR_manifest_damaged,
+		    "%s/%s: is a file of a store, but there is no root; run "
+		    "tabletfs repair",
+		    v->path, name);
+}
+
+int manifest_no_root(struct volume *v)
+{
+	int err = v->ops->list(v, refuse_file, v);
+
+	return err < 0 ? err
+		       : fail(ERR_not_a_store, "%s: there is no store in it",
+			      v->path);
 }
 
 int manifest_whole(const struct manifest *m, uint64_t edits_id,

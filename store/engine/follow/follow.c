@@ -8,6 +8,7 @@
 #include "store/engine/core/history.h"
 #include "store/engine/files/edit.h"
 #include "store/engine/files/manifest_next.h"
+#include "store/engine/files/manifest_whole.h"
 #include "store/engine/follow/follower.h"
 
 /* How often a look is begun anew before what it meets is taken for damage, and
@@ -52,8 +53,7 @@ static int read_root(struct follower *f)
 	int err = v->ops->root_get(v, &version, &raw);
 
 	if (err == -ENOENT)
-		err = fail(ERR_not_a_store, "%s: there is no store in it",
-			   v->path);
+		err = manifest_no_root(v);
 	if (err == 0)
 		err = manifest_root_decode(v->path, buf_bytes(&raw), &root);
 	buf_release(&raw);

@@ -66,13 +66,15 @@ struct inspect_facts inspect_manifest_facts(const struct inspect_manifest *m,
 	const struct edit *e = &m->history.state;
 	const struct manifest_log *log = NULL;
 	const struct manifest_file *sst;
+	const struct past_facts *past;
 
 	if (!m->is_known || !id)
 		return facts;
 	if (kind == INSPECT_SST) {
 		sst = find_sst(e, *id);
-		facts.is_named = sst != NULL;
-		facts.size = sst ? sst->size : 0;
+		past = edit_past(e, *id);
+		facts.is_named = sst || past;
+		facts.size = sst ? sst->size : past ? past->size : 0;
 		return facts;
 	}
 	if (kind == INSPECT_LOG)
@@ -101,6 +103,8 @@ const char *inspect_manifest_role(const struct inspect_manifest *m,
 	if (kind != INSPECT_SST)
 		return facts.size ? " finished" : " live";
 	sst = find_sst(&m->history.state, *id);
+	if (!sst)
+		return " history";
 	if (sst->seq)
 		snprintf(buffer, 64, " level %u loaded at seq %llu", sst->level,
 			 (unsigned long long)sst->seq);
@@ -248,6 +252,9 @@ static int show_missing(struct directory_look *l)
 	for (n = 0; n < e->added_count && err == 0; n++)
 		err = look_for(l, INSPECT_SST, e->added[n].id,
 			       e->added[n].size);
+	for (n = 0; n < e->past_count && err == 0; n++)
+		err = look_for(l, INSPECT_SST, e->pasts[n]->id,
+			       e->pasts[n]->size);
 	for (n = 0; n < e->log_count && err == 0; n++)
 		err = look_for(l, INSPECT_LOG, e->logs[n].id,
 			       e->logs[n].final_size);

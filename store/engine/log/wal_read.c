@@ -501,17 +501,17 @@ static int find_start(struct replay *r, uint64_t *offset)
 
 /*
  * Passes over what is wrong at *offset, because of problem, to the next chunk
- * that begins a record, and tells lost of the stretch. What was read of the
- * record under way is lost with its end; the chunk that showed this may begin
- * the next record, so it is looked at again.
+ * that begins a record, and tells lost of it, unless it is room: a log with all
+ * of final_size has none. The record under way is lost with its end; the chunk
+ * that showed this may begin the next record, so it is looked at again.
  */
 static int pass_over(struct replay *r, uint64_t *offset, const char *problem,
 		     int (*lost)(void *context, const char *problem),
-		     void *context)
+		     void *context, uint64_t final_size)
 {
 	uint64_t start = *offset;
-	bool room = false;
-	int err = r->in_record ? 0 : is_room(r, start, &room);
+	bool room = !r->in_record && r->size != final_size;
+	int err = room ? is_room(r, start, &room) : 0;
 
 	*offset = room ? r->size : start + !r->in_record;
 	r->in_record = false;
@@ -548,9 +548,9 @@ int wal_salvage(struct reader *reader, uint64_t log_id, uint64_t final_size,
 	while (err == 0 && offset < r.size) {
 		err = read_records(&r, each, context, result, &offset,
 				   &problem);
-		if (err < 0 || !problem)
-			break;
-		err = pass_over(&r, &offset, problem, lost, context);
+		if (err == 0 && problem)
+			err = pass_over(&r, &offset, problem, lost, context,
+					final_size);
 	}
 	if (err == 0 && r.size < final_size) {
 		fail(ERR_wal_damaged,

@@ -250,6 +250,23 @@ static bool is_load(const struct repair *r, uint64_t seq)
 	return false;
 }
 
+/* Tells of a whole sst that has not the size which the manifest has: it is
+ * another one, under a wrong name. What it holds counts by its sequences, as
+ * its level says nothing; it may be there twice, which does no harm. */
+static int lose_named(struct repair *r, const struct reader *reader,
+		      uint64_t size)
+{
+	int err = fail(ERR_manifest_damaged,
+		       "%s: has %llu bytes and is another sst than that of "
+		       "%llu bytes which the manifest names",
+		       reader->path, (unsigned long long)reader->size,
+		       (unsigned long long)size);
+
+	r->harmed = true;
+	r->any_order = true;
+	return repair_lose(r, err, BYTES_NONE, BYTES_NONE);
+}
+
 /* A whole sst stays as it is. */
 static int keep_sst(struct repair *r, const struct sst *sst,
 		    const struct reader *reader, const char *name,
@@ -264,6 +281,8 @@ static int keep_sst(struct repair *r, const struct sst *sst,
 	if (r->sst_seq > r->whole_seq && !is_load(r, r->sst_seq))
 		r->whole_seq = r->sst_seq;
 	err = settle_seq(r, reader->path, &seq);
+	if (err == 0 && f->size > 0 && f->size != reader->size)
+		err = lose_named(r, reader, f->size);
 	if (err < 0)
 		return err;
 	linked = volume_bring(r->from, name, reader->size, r->to);
@@ -545,15 +564,15 @@ static int check_levels(struct repair *r)
 
 	if (err == 0)
 		err = manifest_next(&m, &r->state, &v);
-	if (err == 0 && !version_in_order(v, why)) {
+	if (err == 0 && !r->any_order && !version_in_order(v, why)) {
 		r->any_order = true;
-		for (i = 0; i < r->state.added_count; i++)
-			r->state.added[i].level = 0;
 		err = fail(ERR_manifest_damaged,
 			   "%s: %s; what was deleted may be back",
 			   r->from->path, why);
 		err = repair_lose(r, err, BYTES_NONE, BYTES_NONE);
 	}
+	for (i = 0; i < r->state.added_count && r->any_order; i++)
+		r->state.added[i].level = 0;
 	version_put(v);
 	version_put(m.current);
 	return err;

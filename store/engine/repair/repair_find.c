@@ -49,6 +49,7 @@ struct finder {
 	struct wal_replay log; /* that log */
 	uint64_t load_seq;     /* the newest bulk load that logs tell of */
 	bool edit_lost;        /* for certain */
+	uint64_t past_count;   /* files of history, which are left */
 };
 
 /* What an sst says of itself. */
@@ -234,6 +235,7 @@ static int look_at_named(struct finder *f)
 		if (err == -ENOENT)
 			err = 0;
 		facts_release(&facts);
+		f->past_count += facts.is_past;
 		if (facts.is_past)
 			continue;
 		found->added[kept++] = *named;
@@ -334,10 +336,6 @@ static bool is_gone(const struct finder *f, uint64_t id)
 	for (i = 0; i < e->dropped_count; i++)
 		if (e->dropped_blobs[i] == id)
 			return true;
-	/* What was deleted is history, which a repair does not go on with. */
-	for (i = 0; i < e->past_count; i++)
-		if (e->pasts[i]->id == id)
-			return true;
 	return false;
 }
 
@@ -350,6 +348,24 @@ static int leave(struct finder *f, const char *name, const char *why)
 	r->result->left_count++;
 	snprintf(text, sizeof(text), "%s/%s: left out: %s", r->from->path, name,
 		 why);
+	return r->report->tell(r->report->context, text, BYTES_NONE,
+			       BYTES_NONE);
+}
+
+/* Tells of all history at once: a repair does not take it over, as what a lost
+ * file held would be missing in it without a trace. */
+static int leave_history(struct finder *f)
+{
+	struct repair *r = f->r;
+	char text[1000];
+
+	r->result->left_count += f->past_count;
+	if (f->past_count == 0)
+		return 0;
+	snprintf(text, sizeof(text),
+		 "%s: left out: history, in %llu files; what was deleted or "
+		 "overwritten cannot be read in the new store",
+		 r->from->path, (unsigned long long)f->past_count);
 	return r->report->tell(r->report->context, text, BYTES_NONE,
 			       BYTES_NONE);
 }
@@ -367,6 +383,10 @@ static int find_other(void *context, const char *name)
 	if (!manifest_parse_name(name, &id, &suffix) ||
 	    strcmp(suffix, "edits") == 0 || is_named(&f->r->found, id))
 		return 0;
+	if (edit_past(&f->r->found, id)) {
+		f->past_count++;
+		return 0;
+	}
 	is_log = strcmp(suffix, "log") == 0;
 	if (is_gone(f, id) || (is_log && id <= f->history.newest_log))
 		return leave(f, name,
@@ -464,6 +484,7 @@ static int take_sst(struct finder *f, struct manifest_file *file,
 	int err = 0;
 
 	if (facts->is_past) {
+		f->past_count++;
 		file->id = 0;
 		return 0;
 	}
@@ -660,6 +681,8 @@ int repair_find(struct repair *r)
 		if (err == 0)
 			err = find_all(&f);
 	}
+	if (err == 0)
+		err = leave_history(&f);
 	sort_ids(&r->found);
 	for (i = 0; i < r->found.added_count && r->any_order; i++)
 		r->found.added[i].level = 0;

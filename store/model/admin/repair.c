@@ -606,6 +606,7 @@ int store_repair(const char *directory, const char *to,
 	struct volume_partial partial;
 	struct volume *from = NULL;
 	const char *place;
+	char unmarked[1000] = "";
 	int err = volume_place(to, &kind, &place);
 
 	if (err >= 0 && !kind)
@@ -613,8 +614,12 @@ int store_repair(const char *directory, const char *to,
 	if (err < 0)
 		return err;
 	err = open_damaged(directory, &from);
-	if (err == 0)
+	if (err > 0)
+		snprintf(unmarked, sizeof(unmarked), "%s", err_detail());
+	if (err >= 0)
 		err = engine_repairable(from);
+	if (err == 0 && unmarked[0])
+		tell(context, unmarked);
 	if (err == 0 && kind)
 		err = repair_elsewhere(from, to, tell, context, result);
 	else if (err == 0)
