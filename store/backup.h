@@ -127,10 +127,11 @@ int backup_find(const char *from, struct buf *path);
  * Makes a directory, of which the name is free, a store that holds what the
  * backup does which from names, as backup_find has it: all of it copied, read
  * back, and compared with what was backed up (-ERR_check_failed). It is made as
- * DIRECTORY.partial/store, which a failure removes. The result is that of
+ * DIRECTORY.partial/store, which a failure removes. check, unless it is NULL,
+ * is asked before each file: 0, or an error that ends it. The result is that of
  * backup_make.
  */
-int backup_restore(const char *from, const char *directory,
+int backup_restore(const char *from, const char *directory, int (*check)(void),
 		   struct backup_result *result);
 
 #endif

@@ -157,6 +157,8 @@ static int cannot_open(struct verb_call *c, const char *store, int err)
 	char why[1024];
 	int status;
 
+	if (!store[0])
+		return verb_nameless(c);
 	if (err == -ENOENT)
 		return verb_wrong(
 			c,

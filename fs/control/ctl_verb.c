@@ -122,7 +122,7 @@ static int run_words(struct fs *fs, struct verb *v, int argc, char **argv)
 	assert(argc > 0 && !argv[argc]);
 	if (!out || !err)
 		goto close_streams;
-	if (!strcmp(argv[0], "sync"))
+	if (!strcmp(argv[0], "sync") && argc == 1)
 		status = run_sync(fs, err);
 	else if (!strcmp(argv[0], "pin"))
 		status = run_pin(fs, v, out, err);

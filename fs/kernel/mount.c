@@ -56,7 +56,8 @@ static int refuse(const struct mount_options *o, int err)
 	const char *detail = err_detail();
 
 	fprintf(stderr, "tabletfs: cannot mount %s at %s: %s%s%s\n", o->store,
-		o->mount_point, err_text(err), *detail ? ": " : "", detail);
+		err_name(bytes_string(o->mount_point)), err_text(err),
+		*detail ? ": " : "", detail);
 	if (strstr(detail, "in use by tabletfs serve"))
 		fprintf(stderr,
 			"tabletfs: one process can do both: end that one, and "
@@ -204,6 +205,11 @@ static int resolve(const struct mount_options *o, char *store,
 		return err;
 	if (!realpath(o->mount_point, mount_point))
 		return fail(errno, "%s", o->mount_point);
+	/* It is the end of a line in the store's lock. */
+	if (strchr(mount_point, '\n'))
+		return fail(ERR_mount_point,
+			    "its path has a newline in it; name a directory "
+			    "whose path has none");
 	err = resolve_store(o->store, store);
 	if (err)
 		return err;

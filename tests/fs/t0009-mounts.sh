@@ -32,6 +32,10 @@ says "at least 16M" $mount -o memory=1M "$store" "$m"
 says "No such file" $mount "" "$m"
 check "no store is made where one is" [ ! -e tabletfs ]
 says "lies inside it" $mount "$m/store" "$m"
+mkdir -p $'a\nb/c'
+for words in "" "-o ro" "-o follow"; do
+	says "a newline in it; name" $mount $words "$store" $'a\nb/c'
+done
 says "bad option: invalid GC policy: unexpected" $mount -o gc=nonsense "$store" "$m"
 check "no store is made before" [ ! -e "$store" ]
 

@@ -58,6 +58,7 @@ session() {
 	say compact t
 	say check
 	say sync
+	say sync x
 	say deleteallrows t
 	say count t
 	say deletetable t
@@ -71,6 +72,11 @@ cut_times() {
 }
 
 refuse "a store that is not there" t ls
+for verb in ls inspect; do
+	same "a store without a name: $verb" \
+		"tabletfs: the store's name is empty; say tabletfs -store DIR $verb" \
+		"$("$TABLETFS" -store "" $verb 2>&1)"
+done
 check "createtable makes one" t createtable first
 check "and it can be dropped" t deletetable first
 session | cut_times >alone
@@ -82,7 +88,7 @@ if cmp -s alone mounted; then
 else
 	fail "a mount makes a difference: $(diff alone mounted | head -20)"
 fi
-same "something was said" 41 "$(grep -c '^\[' alone)"
+same "something was said" 42 "$(grep -c '^\[' alone)"
 check "labels" grep -q '@ 1970/01/01-00:00:00.002000 \[l\]$' alone
 same "most of it well" 29 "$(grep -c '^\[0\]' alone)"
 

@@ -77,7 +77,7 @@ done
 
 # Names that would break lines and columns, and a terminal.
 odd=$work/$'s 1,\\a#\tc\nd\e[7m\xff'
-place=$work/$'m n\\040\n%'
+place=$work/$'m n\\040\e%'
 mkdir "$place"
 check "an odd store" "$TABLETFS" mount "$odd" "$place"
 odd_daemon=$(mounts | sed -n 2p | cut -f 3)

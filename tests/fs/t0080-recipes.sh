@@ -66,6 +66,10 @@ CSV
 		grep ^s#x)" "$(T key recipe=readings.recipe station=x \
 		when='2026-01-05 10:14' | head -n 1)"
 
+	status 1 "$way: a key that no row can have" T key "key={a}{a}" \
+		"a=$(printf '%2049s' | tr ' ' x)"
+	told "the row key has 4098 bytes; 4096 are allowed"
+
 	# Crawled pages by reversed domain, versions of one cell by their time.
 	cat >pages.jsonl <<'JSON'
 {"url":"https://www.example.com/a","seen":1700000000,"body":"old"}

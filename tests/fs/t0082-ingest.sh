@@ -152,6 +152,21 @@ locates() {
 	imports 2 "$way: records behind an array" behind.json
 	told 'behind.json:3: something follows the array'
 	same "$way: what the array has is in" 1 "$(rows)"
+	local a='{"k":"a","v":"1"}' b='{"k":"b","v":"2"}' text
+	for text in "[$a\n$b]" "[\n,$a]" "[$a,\n,$b]" "[$a,\n]" "[\n,]" \
+		"[$a \n3]"; do
+		T deleteallrows t
+		printf "$text" >comma.json
+		imports 2 "$way: $text" comma.json
+		told 'comma.json:2: '
+		told "is missing"
+		same "$way: $text: what is whole before it is in" \
+			"$(grep -c '^\[{' comma.json)" "$(rows)"
+	done
+	for text in '[]' "[$a\n]" "\n[ $a\n,\n$b ] "; do
+		printf "$text" >comma.json
+		imports 0 "$way: $text" comma.json format=json
+	done
 	printf '{"k":"a","v":"1"}\n[{"k":"b","v":"2"}]\n' >before.json
 	imports 2 "$way: an array behind records" before.json format=json
 	told 'before.json:2: an array begins behind records'

@@ -42,6 +42,14 @@ both() {
 		"$(t lookup t nope | wc -l) lines"
 	same "a column that two patterns have" 1 \
 		"$(t lookup t a 'columns=f:q,q,f:' | grep -c of-a)"
+	for words in q q,zz zz,q; do
+		same "a qualifier of one letter: columns=$words" "of-a of-a" \
+			"$(t read t key=a columns=$words | grep -o of-a) $(
+				t lookup t a columns=$words | grep -o of-a)"
+		same "and of export" "a,f,q,of-a" \
+			"$(t export t key=a columns=$words | sed -n '/^a,/s/,[0-9]*,/,/p')"
+	done
+	same "a colon alone is no family" "" "$(t read t columns=:)"
 	same "a range is missing" \
 		"tabletfs: \"or\" parts keys and ranges: one is missing" \
 		"$(t read t prefix=a or 2>&1)"

@@ -233,6 +233,34 @@ printf x | dd of="$file" bs=1 seek=20 conv=notrunc 2>/dev/null
 status 1 "a backup that is damaged" "$TABLETFS" restore-from broken new
 told "${file##*/}: is damaged"
 refuse "leaves nothing" compgen -G "new*"
+# One that is ended while its disk lets it wait, and then has a whole backup.
+waits() {
+	grep -qs request_wait_answer "/proc/$command/wchan"
+}
+hang=$(dirname "$TABLETFS")/tests/fs/hang
+if [ -x "$hang" ]; then
+	mkdir slow
+	"$hang" "$(realpath backups/latest)" slow &
+	disk=$!
+	until mountpoint -q slow || ! kill -0 $disk; do sleep 0.1; done
+	for signal in INT TERM; do
+		kill -STOP $disk
+		env --default-signal=INT "$TABLETFS" restore-from slow new \
+			>out 2>err &
+		command=$!
+		until waits || ! kill -0 $command; do sleep 0.1; done
+		kill -$signal $command
+		kill -CONT $disk
+		wait $command
+		same "a restore that is stopped" 1 $?
+		told "Restoring: stopped by SIG$signal"
+		refuse "leaves nothing, too" compgen -G "new*"
+	done
+	status 0 "but for that it is whole" "$TABLETFS" restore-from slow new
+	same "as ever" "$was" "$(state new)"
+	fusermount3 -u slow
+	wait $disk
+fi
 stop_mount
 
 # A table, into a store that is free, mounted and served.

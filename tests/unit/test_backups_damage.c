@@ -61,7 +61,7 @@ START_TEST(damage_of_one_is_not_shared)
 		ck_assert_ptr_nonnull(
 			strstr(damages[i], strchr(r.damaged, '.')));
 		ck_assert_uint_eq(rows_of(r.moment, 1), 1);
-		ck_assert_int_eq(backup_restore(backups, new, &r), 0);
+		ck_assert_int_eq(backup_restore(backups, new, NULL, &r), 0);
 		shell("rm -r $b/../new");
 	}
 }
@@ -102,7 +102,8 @@ START_TEST(damage_of_the_store_is_found)
 	shell("rm -rf $b && mv $b.linked $b");
 	ck_assert(list_as(true).items[0].is_damaged);
 	snprintf(made, sizeof(made), "%s/%s", backups, r.moment);
-	ck_assert_int_eq(backup_restore(made, new, &r), -ERR_blob_damaged);
+	ck_assert_int_eq(backup_restore(made, new, NULL, &r),
+			 -ERR_blob_damaged);
 	/* Nothing refers to it any more. */
 	shell("rm -r $b");
 	put("a", 1, 50);
@@ -130,15 +131,15 @@ START_TEST(what_a_killed_restore_left_goes)
 	shell("mkdir -pm 1700 $b/../new.partial/store && "
 	      "echo Tablet >$b/../new.partial/store/tabletfs.tmp && "
 	      "chmod 1700 $b/../new.partial");
-	ck_assert_msg(backup_restore(backups, new, &r) == 0, "%s",
+	ck_assert_msg(backup_restore(backups, new, NULL, &r) == 0, "%s",
 		      err_detail());
 	ck_assert_uint_eq(rows_at(new, 1), 1);
 	shell("cd $b/.. && ! ls -d new.* 2>/dev/null && "
 	      "mkdir new.partial && mv new new.partial/store");
-	ck_assert_int_eq(backup_restore(backups, new, &r), -EEXIST);
+	ck_assert_int_eq(backup_restore(backups, new, NULL, &r), -EEXIST);
 	shell("cd $b/../new.partial && [ -f store/tabletfs ] && "
 	      "mkdir store/mine && chmod 1700 .");
-	ck_assert_int_eq(backup_restore(backups, new, &r), -EEXIST);
+	ck_assert_int_eq(backup_restore(backups, new, NULL, &r), -EEXIST);
 	shell("[ -d $b/../new.partial/store/mine ]");
 }
 END_TEST
@@ -168,12 +169,12 @@ START_TEST(another_is_named)
 	ck_assert_int_eq(store_open(path, &options, &written), 0);
 	ck_assert_int_eq(store_close(written), 0);
 	snprintf(path, sizeof(path), "%s/new", top);
-	ck_assert_int_eq(backup_restore(backups, path, &r), -EINVAL);
+	ck_assert_int_eq(backup_restore(backups, path, NULL, &r), -EINVAL);
 	snprintf(path, sizeof(path), "%s@%s is the newest", backups,
 		 first.moment);
 	ck_assert_msg(strstr(err_detail(), path), "%s", err_detail());
 	snprintf(path, sizeof(path), "%s/20990105T101112.131415Z", backups);
-	ck_assert_int_eq(backup_restore(backups, path, &r), -EINVAL);
+	ck_assert_int_eq(backup_restore(backups, path, NULL, &r), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(err_detail(), "lies in a directory of"));
 	ck_assert_uint_eq(list().count, 2);
 }
@@ -262,23 +263,57 @@ START_TEST(a_restored_store_is_whole_and_new)
 	put("b", 1, 3000);
 	back_up(0, false);
 	put("c", 2, 50);
-	ck_assert_int_eq(backup_restore(backups, directory, &r), -EEXIST);
-	ck_assert_int_eq(backup_restore(backups, new, &r), 0);
+	ck_assert_int_eq(backup_restore(backups, directory, NULL, &r), -EEXIST);
+	ck_assert_int_eq(backup_restore(backups, new, NULL, &r), 0);
 	ck_assert_uint_eq(rows_at(new, 1), 2);
 	ck_assert_uint_eq(r.linked_count + r.shared_count, 0);
 	/* Damage of any kind is found, and nothing is left. */
 	shell("rm -r $b/../new; cd $b/latest/ && f=$(ls *.sst) && "
 	      "printf x | dd of=$f bs=1 seek=9 conv=notrunc 2>/dev/null");
-	ck_assert_int_eq(backup_restore(backups, new, &r), -ERR_check_failed);
+	ck_assert_int_eq(backup_restore(backups, new, NULL, &r),
+			 -ERR_check_failed);
 	ck_assert_ptr_nonnull(strstr(err_detail(), ".sst"));
 	shell("[ ! -e $b/../new ] && [ ! -e $b/../new.partial ]");
 	shell("cd $b/latest/ && echo >>digests");
-	ck_assert_int_eq(backup_restore(backups, new, &r), -ERR_check_failed);
+	ck_assert_int_eq(backup_restore(backups, new, NULL, &r),
+			 -ERR_check_failed);
 	shell("cd $b/latest/ && rm digests");
-	ck_assert_int_lt(backup_restore(backups, new, &r), 0);
+	ck_assert_int_lt(backup_restore(backups, new, NULL, &r), 0);
 	/* And it is no base of the next. */
 	ck_assert_uint_eq(back_up(0, false).shared_count, 0);
-	ck_assert_int_eq(backup_restore(backups, new, &r), 0);
+	ck_assert_int_eq(backup_restore(backups, new, NULL, &r), 0);
+}
+END_TEST
+
+static unsigned int checks_left;
+
+/* As check of backup_restore, which is stopped after so many files. */
+static int count_down(void)
+{
+	return checks_left-- > 0 ? 0 : fail(ERR_bad_argument, "stopped");
+}
+
+START_TEST(a_restore_that_is_stopped_leaves_nothing)
+{
+	struct backup_result r;
+	unsigned int files;
+	char new[160];
+
+	snprintf(new, sizeof(new), "%s/new", top);
+	put("a", 1, 50);
+	put("b", 1, 3000);
+	back_up(0, false);
+	for (files = 0; files < 2; files++) {
+		checks_left = files;
+		ck_assert_int_eq(backup_restore(backups, new, count_down, &r),
+				 -ERR_bad_argument);
+		ck_assert_str_eq(err_detail(), "stopped");
+		ck_assert_uint_eq(r.copied_count, files);
+		shell("! ls -d $b/../new* 2>/dev/null");
+	}
+	checks_left = files;
+	ck_assert_int_eq(backup_restore(backups, new, count_down, &r), 0);
+	ck_assert_uint_eq(r.copied_count, files);
 }
 END_TEST
 
@@ -342,15 +377,18 @@ START_TEST(what_nothing_tells_of_is_not_restored)
 	snprintf(path, sizeof(path), "%s/%s", backups, r.moment);
 	shell("cp -a $b/latest/ $b.former && rm $b.former/digests");
 	forget_a_file();
-	ck_assert_int_eq(backup_restore(backups, new, &r), -ERR_check_failed);
+	ck_assert_int_eq(backup_restore(backups, new, NULL, &r),
+			 -ERR_check_failed);
 	ck_assert_ptr_nonnull(strstr(err_detail(), ".blob: "));
 	shell("rm $b/latest/digests");
-	ck_assert_int_eq(backup_restore(backups, new, &r), -ERR_check_failed);
+	ck_assert_int_eq(backup_restore(backups, new, NULL, &r),
+			 -ERR_check_failed);
 	ck_assert_ptr_nonnull(strstr(err_detail(), "digests"));
-	ck_assert_int_eq(backup_restore(path, new, &r), -ERR_check_failed);
+	ck_assert_int_eq(backup_restore(path, new, NULL, &r),
+			 -ERR_check_failed);
 	shell("[ ! -e $b/../new ]");
 	snprintf(path, sizeof(path), "%s.former", backups);
-	ck_assert_int_eq(backup_restore(path, new, &r), 0);
+	ck_assert_int_eq(backup_restore(path, new, NULL, &r), 0);
 	ck_assert_uint_eq(rows_at(new, 1), 2);
 }
 END_TEST
@@ -400,7 +438,8 @@ START_TEST(files_without_an_end_take_no_memory)
 	put("a", 1, 50);
 	back_up(0, false);
 	shell("truncate -s 1G $b/latest/digests");
-	ck_assert_int_eq(backup_restore(backups, new, &r), -ERR_check_failed);
+	ck_assert_int_eq(backup_restore(backups, new, NULL, &r),
+			 -ERR_check_failed);
 	ck_assert_ptr_nonnull(strstr(err_detail(), "digests: has more than "));
 	ck_assert(list_as(true).items[0].is_damaged);
 	ck_assert_uint_eq(back_up(0, false).shared_count, 0);
@@ -549,6 +588,7 @@ int main(void)
 		one_that_is_damaged_is_none,
 		moments_that_are_none,
 		a_restored_store_is_whole_and_new,
+		a_restore_that_is_stopped_leaves_nothing,
 		links_are_not_followed,
 		what_nothing_tells_of_is_not_restored,
 		one_that_cannot_be_read_is_left_alone,

@@ -52,6 +52,8 @@ int verb_inspect(struct verb_call *c)
 
 	if (!path)
 		return verb_usage(c);
+	if (!path[0])
+		return verb_nameless(c);
 	if (take_options(c, 1 + has_path, &options))
 		return 1;
 	err = store_inspect(path, &options, &problem_count);

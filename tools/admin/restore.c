@@ -271,7 +271,8 @@ int verb_restore_from(struct verb_call *c)
 		return verb_usage(c);
 	if (c->store)
 		return restore_table(c, NULL);
-	err = backup_restore(c->argv[1], c->argv[2], &r);
+	stop_begin();
+	err = backup_restore(c->argv[1], c->argv[2], stop_check, &r);
 	if (err < 0)
 		return verb_failed(c, "Restoring", err);
 	fprintf(c->out, "%llu files, %llu bytes\n",

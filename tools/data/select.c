@@ -208,7 +208,7 @@ static int parse_column(struct verb_call *c, struct bytes text,
 	if (memchr(qualifier.data, ':', qualifier.size))
 		return verb_wrong(c, "bad format for column \"%.*s\"",
 				  (int)text.size, text.data);
-	if (family.size > 0 || text.size == 1)
+	if (family.size > 0 || (colon && text.size == 1))
 		err = filter_new_family(family, &parts[count++]);
 	if (!err && qualifier.size > 0)
 		err = filter_new_qualifier(qualifier, &parts[count++]);

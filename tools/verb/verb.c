@@ -36,13 +36,24 @@ static int failure_of(const struct verb_call *c)
 int verb_wrong(struct verb_call *c, const char *fmt, ...)
 {
 	va_list args;
+	char *text;
 
-	fputs("tabletfs: ", c->err);
 	va_start(args, fmt);
-	vfprintf(c->err, fmt, args);
+	if (vasprintf(&text, fmt, args) < 0)
+		text = NULL;
 	va_end(args);
-	fputc('\n', c->err);
+	/* At once: a server's threads each say something. */
+	fprintf(c->err, "tabletfs: %s\n", text ? text : fmt);
+	free(text);
 	return failure_of(c);
+}
+
+int verb_nameless(struct verb_call *c)
+{
+	return verb_wrong(c,
+			  "the store's name is empty; say tabletfs -store DIR "
+			  "%s",
+			  c->argv[0]);
 }
 
 int verb_failed(struct verb_call *c, const char *doing, int err)

@@ -67,6 +67,9 @@ __attribute__((format(printf, 2, 3))) int verb_wrong(struct verb_call *c,
 int verb_failed(struct verb_call *c, const char *doing, int err);
 int verb_usage(struct verb_call *c);
 
+/* The same of a store whose name is "". */
+int verb_nameless(struct verb_call *c);
+
 /* What the last error says: its detail, or the text of its number, or both.
  * Valid until the thread's next error. */
 const char *verb_error_text(int err);

@@ -397,8 +397,10 @@ static int bring(const struct bringing *b, uint64_t id, uint64_t size,
 {
 	struct backup_file f = { .size = size };
 	struct backup_result *r = b->result;
-	int shared, linked = 0, err = 0;
+	int shared, linked = 0, err = b->how.check ? b->how.check() : 0;
 
+	if (err < 0)
+		return err;
 	manifest_name(id, sst ? "sst" : "blob", f.name);
 	(void)volume_posix_mark(b->from, f.name, &f.source);
 	shared = is_in_older(b, &f);

@@ -36,6 +36,8 @@ struct backup_how {
 	/* Asked before anything is brought; 0, or an error that ends it. */
 	int (*accept)(void *context, const struct manifest_root *root);
 	void *context;
+	/* Asked before each file; 0, or an error that ends it. Or NULL. */
+	int (*check)(void);
 	bool copies; /* no file of the source itself is linked */
 	/* A backup of the same store, and its digests: files that are the same
 	 * there are linked from it. Or NULL. */

@@ -485,13 +485,14 @@ static int read_expected(const char *path, struct backup_digests *out)
 	return err;
 }
 
-/* Restores the backup at path to a directory that is made. */
-static int restore(const char *path, const char *directory,
+/* Restores the backup at path to a directory that is made; check is that of
+ * backup_restore. */
+static int restore(const char *path, const char *directory, int (*check)(void),
 		   struct backup_result *result)
 {
 	struct backup_digests expected;
 	struct backup_source from = { NULL, pin_files, unpin_files, NULL };
-	struct backup_how how = { .copies = true };
+	struct backup_how how = { .check = check, .copies = true };
 	int err = read_expected(path, &expected);
 
 	/* Backups of former releases have none. */
@@ -571,7 +572,7 @@ static int check_apart(const char *directory)
 	return err;
 }
 
-int backup_restore(const char *from, const char *directory,
+int backup_restore(const char *from, const char *directory, int (*check)(void),
 		   struct backup_result *result)
 {
 	struct buf path = BUF_INIT;
@@ -587,7 +588,7 @@ int backup_restore(const char *from, const char *directory,
 		err = volume_partial_begin(directory, &p);
 	if (!err) {
 		err = restore((const char *)path.data,
-			      (const char *)p.path.data, result);
+			      (const char *)p.path.data, check, result);
 		if (err == -EINVAL)
 			err = name_other((const char *)path.data, err);
 		if (err < 0)

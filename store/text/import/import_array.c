@@ -31,6 +31,39 @@ static void end_array(struct importer *im)
 	by->array_end_line = im->line;
 }
 
+static int no_element(const struct importer *im)
+{
+	return wrong(im, "an element of the array is missing beside a comma");
+}
+
+/* c is no blank. 0 if it stands between records; 1 if it begins one. */
+static int take_separator(struct importer *im, uint8_t c)
+{
+	struct import_recipe *by = &im->by;
+
+	if (c == ']' && by->in_array) {
+		if (by->array_last == ARRAY_COMMA)
+			return no_element(im);
+		end_array(im);
+		return 0;
+	}
+	if (c == '}' || c == ']')
+		return wrong(im, "a bracket closes what was not opened");
+	if (c < ' ')
+		return wrong(im, "a control character stands between records");
+	if (c == ',') {
+		if (by->in_array && (by->array_last == ARRAY_BEGIN ||
+				     by->array_last == ARRAY_COMMA))
+			return no_element(im);
+		by->array_last = ARRAY_COMMA;
+		return 0;
+	}
+	if (by->in_array && by->array_last == ARRAY_ELEMENT)
+		return wrong(im, "a comma between two elements of the array is "
+				 "missing");
+	return 1;
+}
+
 /* Passes over blanks, commas and the array's brackets, and counts lines. 1 with
  * a record at the front; 0 at the end of what there is. */
 static int find_record(struct importer *im)
@@ -54,17 +87,13 @@ static int find_record(struct importer *im)
 						 "records, and has to be all "
 						 "of the file");
 			by->in_array = true;
+			by->array_last = ARRAY_BEGIN;
 			by->array_index = 1;
-		} else if (c == ']' && by->in_array) {
-			end_array(im);
-		} else if (c == '}' || c == ']') {
-			return wrong(im, "a bracket closes what was not "
-					 "opened");
-		} else if (c < ' ') {
-			return wrong(im, "a control character stands between "
-					 "records");
-		} else if (c != ',') {
-			return 1;
+		} else {
+			int found = take_separator(im, c);
+
+			if (found)
+				return found;
 		}
 	}
 	return 0;
@@ -115,6 +144,7 @@ static int take_whole(struct importer *im)
 	im->line_next = im->line + lines + 1;
 	err = import_advance(im, im->at);
 	im->by.has_records = true;
+	im->by.array_last = ARRAY_ELEMENT;
 	im->by.array_index += im->by.array_index > 0;
 	/* The next may begin on the same line. */
 	im->line--;

@@ -34,6 +34,7 @@ int import_source_begin(struct importer *im, struct bytes file,
 	im->field_count = 0;
 	im->header_text.size = by->name_count = 0;
 	by->in_array = by->has_records = by->array_ended = false;
+	by->array_last = ARRAY_ANY;
 	by->array_index = 0;
 	return buf_set(&by->file, file);
 }

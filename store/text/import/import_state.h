@@ -121,6 +121,9 @@ struct import_recipe {
 	/* JSON: in the array that holds the records, or behind it; how deep,
 	 * and whether in a string, scanning the present one has come. */
 	bool in_array, has_records, array_ended, in_string, escaped;
+	/* What came last in the array, on which the next separator depends.
+	 * Anything may follow where another import ended. */
+	enum { ARRAY_ANY, ARRAY_BEGIN, ARRAY_ELEMENT, ARRAY_COMMA } array_last;
 	/* Of the array: the present record, from 1; 0 where it is not known,
 	 * as behind what another import took. */
 	uint64_t array_index;

@@ -234,6 +234,20 @@ static int apply_rest(struct applier *a, const struct statement *s)
 	return err;
 }
 
+/* Appends a row key to out. */
+static int add_key(struct applier *a, const struct statement *s,
+		   struct buf *out)
+{
+	size_t before = out->size;
+	int err = evaluate_key(&a->evaluation, &s->name, out);
+
+	if (!err && out->size - before > STORE_ROW_KEY_MAX)
+		return fail(ERR_bad_line,
+			    "the row key has %zu bytes; %d are allowed",
+			    out->size - before, STORE_ROW_KEY_MAX);
+	return err;
+}
+
 static int apply_key(struct applier *a, const struct statement *s)
 {
 	struct cell_place *key = &a->keys[a->row_count++];
@@ -241,12 +255,8 @@ static int apply_key(struct applier *a, const struct statement *s)
 
 	key->group = s->group;
 	key->qualifier = a->text.size;
-	err = evaluate_key(&a->evaluation, &s->name, &a->text);
+	err = add_key(a, s, &a->text);
 	key->qualifier_size = a->text.size - key->qualifier;
-	if (!err && key->qualifier_size > STORE_ROW_KEY_MAX)
-		return fail(ERR_bad_line,
-			    "the row key has %zu bytes; %d are allowed",
-			    key->qualifier_size, STORE_ROW_KEY_MAX);
 	return err;
 }
 
@@ -505,8 +515,7 @@ int applier_keys(struct applier *a, const struct record *record,
 	for (i = 0; !err && i < a->recipe->count; i++) {
 		if (a->recipe->items[i].kind != STATEMENT_KEY)
 			continue;
-		err = evaluate_key(&a->evaluation, &a->recipe->items[i].name,
-				   out);
+		err = add_key(a, &a->recipe->items[i], out);
 		if (!err)
 			err = buf_add_byte(out, '\n');
 	}
