@@ -8,9 +8,9 @@
  * made durable, as far as the other files can tell: 0; -ERR_manifest_damaged,
  * with a file that m does not name and no crash leaves; -ERR_wal_damaged, with
  * a log that m names and that is missing; -ENOMEM, errors of reading. all has
- * as dropped what the edits dropped. To be asked before the next epoch is taken:
- * repair takes what is of an earlier epoch than the edit log for obsolete.
- * Changes nothing.
+ * as dropped what the edits dropped. To be asked before the next epoch is
+ * taken: repair takes what is of an earlier epoch than the edit log for
+ * obsolete. Changes nothing.
  */
 int manifest_whole(const struct manifest *m, uint64_t edits_id,
 		   const struct edit *all);
