@@ -42,11 +42,13 @@ void view_put(struct engine_view *v)
 	free(v);
 }
 
+/* In this order: it may be seen newer at any time, and is never ahead of the
+ * clock that is read after it. */
 uint64_t engine_age_us(struct engine *e)
 {
-	return e->follower
-		       ? clock_now(&clock_steady) - atomic_load(&e->as_of_us)
-		       : 0;
+	uint64_t as_of_us = atomic_load(&e->as_of_us);
+
+	return e->follower ? clock_now(&clock_steady) - as_of_us : 0;
 }
 
 uint64_t engine_fresh_us(struct engine *e)
