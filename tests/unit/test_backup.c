@@ -184,7 +184,7 @@ START_TEST(a_lost_pin_makes_no_backup)
 	ck_assert_int_eq(store_pin(store, &contents, &pin), 0);
 	ck_assert_int_eq(bring(&contents, lose, &to), -ENOTCONN);
 	ck_assert_int_eq(store_open_volume(to, &options, &copy),
-			 -ERR_not_a_store);
+			 -ERR_manifest_damaged);
 	store_unpin(store, pin);
 	buf_release(&contents);
 }
