@@ -32,8 +32,8 @@ struct purge_result {
 /*
  * Who holds of rows what the store would get back, as open files do, is told of
  * a purge, by its thread: before rows are deleted, and when they are, or could
- * not be. In between, which is a commit's time, and afterwards it gives the
- * store nothing that came from them.
+ * not be. In between, which is a commit's time without its sync, and afterwards
+ * it gives the store nothing that came from them.
  */
 struct purge_holder {
 	void (*begin)(void *context, struct bytes table,

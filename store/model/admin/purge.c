@@ -169,28 +169,21 @@ static int count_rows(struct purging *p, const struct purge_span *row,
 	return err;
 }
 
-static int commit(struct store *s, struct write *w, uint64_t *seq)
-{
-	int err;
-
-	pthread_mutex_lock(&s->writing);
-	err = commit_locked(s, w, seq);
-	commit_end(s, w);
-	return err < 0 ? err : commit_wait(s, true);
-}
-
-/* The same while whoever holds some of the rows gives nothing back. */
-static int commit_beside(struct purging *p, struct write *w, uint64_t *seq)
+/* While it does, but not while it waits for the disk, whoever holds some of the
+ * rows gives nothing back. */
+static int commit(struct purging *p, struct write *w, uint64_t *seq)
 {
 	const struct purge_holder *h = &p->s->purge_holder;
 	int err;
 
 	if (h->begin)
 		h->begin(h->context, p->name, p->rows, p->count);
-	err = commit(p->s, w, seq);
+	pthread_mutex_lock(&p->s->writing);
+	err = commit_locked(p->s, w, seq);
+	commit_end(p->s, w);
 	if (h->end)
 		h->end(h->context);
-	return err;
+	return err < 0 ? err : commit_wait(p->s, true);
 }
 
 /* Deletes what is there by one write; *seq is its sequence. */
@@ -211,7 +204,7 @@ static int delete_rows(struct purging *p, uint64_t *rows, uint64_t *seq)
 			   "table \"%s\" is another one by now; say it again",
 			   err_name(p->name));
 	if (err == 0)
-		err = commit_beside(p, w, seq);
+		err = commit(p, w, seq);
 	write_free(w);
 	return err;
 }
