@@ -237,27 +237,44 @@ static int run_on_store(struct verb_call *c, const char *directory,
 	return status;
 }
 
-/* Whether a mount at place has the store in directory, as the line of who holds
- * that says, which names the place up to a newline; or, by another path to it,
- * the daemon pid, unless that is 0. */
-static bool holds(const char *directory, const char *place, int pid)
+/* The line of the mount that holds the store in directory, in memory; NULL if
+ * none does. */
+static const char *mount_line(const char *directory, struct buf *memory)
+{
+	bool here;
+
+	return volume_holder(directory, memory, &here) == 0 &&
+			       buf_terminate(memory) == 0 &&
+			       strstr((char *)memory->data, SERVED_AT)
+		       ? (char *)memory->data
+		       : NULL;
+}
+
+/* Whether a mount at place does, which the line names up to a newline. */
+static bool holds_at(const char *directory, const char *place)
 {
 	char *full = realpath(place, NULL);
-	struct buf line = BUF_INIT;
-	const char *at = NULL;
-	bool here;
-	int by = 0;
+	struct buf memory = BUF_INIT;
+	const char *line = mount_line(directory, &memory);
+	bool does = full && line &&
+		    !strcmp(strstr(line, SERVED_AT) + strlen(SERVED_AT), full);
 
-	if (full && volume_holder(directory, &line, &here) == 0 &&
-	    buf_terminate(&line) == 0)
-		at = strstr((char *)line.data, SERVED_AT);
-	here = at &&
-	       (pid > 0 ? sscanf((char *)line.data, "pid %d,", &by) == 1 &&
-				  by == pid
-			: !strcmp(at + strlen(SERVED_AT), full));
-	buf_release(&line);
+	buf_release(&memory);
 	free(full);
-	return here;
+	return does;
+}
+
+/* Whether the daemon that served found does, wherever else it is mounted. */
+static bool holds(const char *directory, const struct served *served)
+{
+	struct buf memory = BUF_INIT;
+	const char *line = mount_line(directory, &memory);
+	int pid;
+	bool does = line && sscanf(line, "pid %d,", &pid) == 1 &&
+		    pid == served->pid;
+
+	buf_release(&memory);
+	return does;
 }
 
 /* What may only read a store was asked for more. */
@@ -299,7 +316,7 @@ static int run_at(struct verb_call *c, const char *place, unsigned int flags)
 	struct served served = { .root = -1 };
 	bool is_closed =
 		mounted && access(mounted, R_OK | X_OK) < 0 && errno == EACCES;
-	bool is_there = mounted && (is_closed || !holds(mounted, place, 0)) &&
+	bool is_there = mounted && (is_closed || !holds_at(mounted, place)) &&
 			served_at(mounted, place, &served) == 1;
 	int status;
 
@@ -308,7 +325,7 @@ static int run_at(struct verb_call *c, const char *place, unsigned int flags)
 	else if (is_there && (served.follows || flags & FOLLOWS))
 		status = run_following(c, &served, mounted, flags);
 	else if (is_there && (is_closed || !served_is_of(&served, mounted) ||
-			      holds(mounted, place, served.pid)))
+			      holds(mounted, &served)))
 		status = through_mount(c, &served);
 	else
 		status = run_on_store(c, directory, flags);

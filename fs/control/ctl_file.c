@@ -77,7 +77,6 @@ int ctl_run_mutation(struct fs *fs, const struct ctl_file *f,
 
 	if (f->is_blind && asks(text))
 		return json_may_not_ask();
-
 	/* What only removes is how there is room again. */
 	if (err && mutation_adds(text))
 		return err;

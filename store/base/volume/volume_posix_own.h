@@ -25,8 +25,8 @@ int volume_posix_marked(const char *directory, struct volume_mark *out);
 
 /* 0 if the marker says that this is a store of a format that is known, else
  * -ERR_not_a_store, -ERR_format_newer, or -ERR_manifest_damaged if there is a
- * root none the less. With create, a directory that has none
- * and no other files gets one. */
+ * root none the less. With create, a directory that has none and no other files
+ * gets one. */
 int posix_check_marker(struct posix_volume *v, bool create);
 
 /* Judge the content of these files, wherever it is from: 0 or the errors of
