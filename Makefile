@@ -43,7 +43,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
 	-fno-sanitize-recover=all) $(LIB_CFLAGS)
 ALL_LDFLAGS = $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 
-RADOS := $(sort $(wildcard store/base/rados/*.c))
+RADOS := $(sort $(wildcard store/base/rados/*.c store/base/rados/*/*.c))
 STORE := $(filter-out $(RADOS),$(sort $(shell find store -name "*.c")))
 FS := $(sort $(shell find fs -name "*.c"))
 TOOLS := $(sort $(shell find tools -name "*.c"))

@@ -1,5 +1,5 @@
-#include "store/base/rados/pool_op.h"
-#include "store/base/rados/pool_registry.h"
+#include "store/base/rados/object/pool_op.h"
+#include "store/base/rados/object/pool_registry.h"
 #include "tests/unit/volume_kinds.h"
 
 /*
@@ -371,6 +371,72 @@ START_TEST(a_file_is_read_on)
 }
 END_TEST
 
+/* A file of parts, and who reads it on in pieces of so many bytes. */
+struct reading {
+	struct reader *reader;
+	const uint8_t *bytes;
+	size_t piece;
+	bool wrong;
+};
+
+static void *read_on(void *context)
+{
+	struct reading *a = context;
+	uint64_t size = a->reader->size, at, n;
+	uint8_t *got = malloc(a->piece);
+
+	for (at = 0; at < size && !a->wrong; at += n) {
+		n = size - at < a->piece ? size - at : a->piece;
+		a->wrong = a->reader->ops->pread(a->reader, at, got, n) != 0 ||
+			   memcmp(got, a->bytes + at, n) != 0;
+	}
+	free(got);
+	return NULL;
+}
+
+/* By one reader and by several, two of which are the same one; the last ends
+ * while more is on its way to it. */
+START_TEST(many_read_on)
+{
+	static const size_t pieces[] = { 4093, 70001, 600000, 5000, 5000 };
+	enum { SIZE = 9 * (1 << 20) + 17, COUNT = 5 };
+	struct volume *v = kind->open();
+	uint8_t *bytes = malloc(SIZE);
+	struct reading readings[COUNT];
+	pthread_t threads[COUNT];
+	struct segment_writer *w;
+	struct reader *r;
+	uint32_t i;
+
+	for (i = 0; i < SIZE; i++)
+		bytes[i] = (uint8_t)(i * UINT32_C(2654435761) >> 24);
+	ck_assert_int_eq(v->ops->segment_create(v, "1.sst", &w), 0);
+	ck_assert_int_eq(v->ops->segment_append(w, bytes_of(bytes, SIZE)), 0);
+	ck_assert_int_eq(v->ops->segment_finish(w), 0);
+	for (i = 0; i < COUNT; i++) {
+		ck_assert_int_eq(v->ops->open(v, "1.sst", &r), 0);
+		if (i == COUNT - 1) {
+			v->ops->reader_close(r);
+			r = readings[i - 1].reader;
+		}
+		readings[i] = (struct reading){ r, bytes, pieces[i], false };
+		pthread_create(&threads[i], NULL, read_on, &readings[i]);
+	}
+	for (i = 0; i < COUNT; i++)
+		pthread_join(threads[i], NULL);
+	for (i = 0; i < COUNT; i++)
+		ck_assert(!readings[i].wrong);
+	for (i = 0; i < COUNT - 1; i++) {
+		r = readings[i].reader;
+		ck_assert_int_eq(v->ops->pread(r, 0, bytes, 100), 0);
+		ck_assert_int_eq(v->ops->pread(r, 100, bytes, 500000), 0);
+		v->ops->reader_close(r);
+	}
+	free(bytes);
+	end(NULL, v);
+}
+END_TEST
+
 START_TEST(places_are_told_apart)
 {
 	static const char *const wrong[] = { "",         "pool",
@@ -435,6 +501,7 @@ int main(void)
 	tcase_add_test(tcase, what_is_sent_late_is_told);
 	tcase_add_test(tcase, what_is_not_finished_is_removed_by_the_next);
 	tcase_add_test(tcase, a_file_is_read_on);
+	tcase_add_test(tcase, many_read_on);
 	tcase_add_test(tcase, places_are_told_apart);
 	tcase_add_test(tcase, a_holder_is_told);
 	srunner_run_all(runner, CK_NORMAL);

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/base/rados/object/pool_op.h"
+#include "store/base/rados/object/pool_registry.h"
 #include "store/base/rados/pool_garbage.h"
-#include "store/base/rados/pool_op.h"
-#include "store/base/rados/pool_registry.h"
 
 /* Parts that are removed at once. As more are not under way when a segment is
  * written, so many that are missing are its end. */

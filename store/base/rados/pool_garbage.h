@@ -1,7 +1,7 @@
 #ifndef STORE_BASE_RADOS_POOL_GARBAGE_H
 #define STORE_BASE_RADOS_POOL_GARBAGE_H
 
-#include "store/base/rados/pool_volume.h"
+#include "store/base/rados/object/pool_volume.h"
 
 /*
  * Garbage: parts of files that the registry names as such. Who has the lease

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/base/rados/object/pool_op.h"
+#include "store/base/rados/object/pool_registry.h"
 #include "store/base/rados/pool_garbage.h"
 #include "store/base/rados/pool_lease.h"
 #include "store/base/rados/pool_locker.h"
 #include "store/base/rados/pool_log.h"
-#include "store/base/rados/pool_op.h"
 #include "store/base/rados/pool_own.h"
-#include "store/base/rados/pool_registry.h"
 
 /* So often it is tried to take a lock from the dead, and to raise a fence that
  * another raises at the same moment. */

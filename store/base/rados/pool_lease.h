@@ -1,7 +1,7 @@
 #ifndef STORE_BASE_RADOS_POOL_LEASE_H
 #define STORE_BASE_RADOS_POOL_LEASE_H
 
-#include "store/base/rados/pool_volume.h"
+#include "store/base/rados/object/pool_volume.h"
 
 /*
  * The lease: a lock on the root that its holder renews. Whoever takes it raises

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/base/rados/object/pool_op.h"
 #include "store/base/rados/pool_locker.h"
-#include "store/base/rados/pool_op.h"
 
 /* Who shares the lease, for people. */
 #define READERS "a process that only reads it"

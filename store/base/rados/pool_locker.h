@@ -1,7 +1,7 @@
 #ifndef STORE_BASE_RADOS_POOL_LOCKER_H
 #define STORE_BASE_RADOS_POOL_LOCKER_H
 
-#include "store/base/rados/pool_volume.h"
+#include "store/base/rados/object/pool_volume.h"
 
 /* The lock of the lease itself, on the root. */
 

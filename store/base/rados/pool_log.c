@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/base/rados/object/pool_op.h"
 #include "store/base/rados/pool_log.h"
-#include "store/base/rados/pool_op.h"
 #include "store/base/rados/pool_room.h"
 #include "store/base/rados/pool_stream.h"
 

@@ -1,7 +1,7 @@
 #ifndef STORE_BASE_RADOS_POOL_LOG_H
 #define STORE_BASE_RADOS_POOL_LOG_H
 
-#include "store/base/rados/pool_registry.h"
+#include "store/base/rados/object/pool_registry.h"
 
 /*
  * Logs. What is appended is sent at once while nothing is under way, else with

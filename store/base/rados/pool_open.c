@@ -4,18 +4,19 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
-#include "store/base/rados/pool_garbage.h"
 #include "store/base/hash.h"
+#include "store/base/rados/object/pool_op.h"
+#include "store/base/rados/object/pool_registry.h"
+#include "store/base/rados/object/pool_window.h"
+#include "store/base/rados/pool_garbage.h"
 #include "store/base/rados/pool_lease.h"
 #include "store/base/rados/pool_locker.h"
 #include "store/base/rados/pool_log.h"
-#include "store/base/rados/pool_op.h"
 #include "store/base/rados/pool_open.h"
 #include "store/base/rados/pool_own.h"
 #include "store/base/rados/pool_reader.h"
-#include "store/base/rados/pool_registry.h"
-#include "store/base/rados/pool_segment.h"
 #include "store/base/rados/pool_room.h"
+#include "store/base/rados/pool_segment.h"
 
 /* What a place says: words of text, which is owned. */
 struct place {

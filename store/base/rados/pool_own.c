@@ -8,7 +8,7 @@
 #include "store/base/coding.h"
 #include "store/base/crc32c.h"
 #include "store/base/err.h"
-#include "store/base/rados/pool_op.h"
+#include "store/base/rados/object/pool_op.h"
 #include "store/base/rados/pool_own.h"
 
 #define FORMAT "1"

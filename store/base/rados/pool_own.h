@@ -1,7 +1,7 @@
 #ifndef STORE_BASE_RADOS_POOL_OWN_H
 #define STORE_BASE_RADOS_POOL_OWN_H
 
-#include "store/base/rados/pool_volume.h"
+#include "store/base/rados/object/pool_volume.h"
 
 /* What a volume has that the engine gives no name: the root, notes, heat; and
  * what is told of its pool. */

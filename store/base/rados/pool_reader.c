@@ -3,32 +3,22 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/base/rados/object/pool_op.h"
+#include "store/base/rados/object/pool_window.h"
 #include "store/base/rados/pool_garbage.h"
 #include "store/base/rados/pool_log.h"
-#include "store/base/rados/pool_op.h"
 #include "store/base/rados/pool_reader.h"
 
-/* Bytes of a window; what is larger is read without one. */
-#define WINDOW_SIZE (1 << 20)
-#define WINDOW_READ_MAX (WINDOW_SIZE / 2)
+/* Bytes; what is larger is read without a window. */
+#define WINDOW_READ_MAX (1 << 19)
 
 struct pool_reader {
-	struct reader reader;       /* first, so that it can be cast */
-	struct pool_volume *volume; /* borrowed */
+	struct reader reader; /* first, so that it can be cast */
+	struct pool_file file;
 	struct pool_reading reading;
-	char *path; /* owned */
-	struct pool_entry entry;
+	char *path;                   /* owned */
 	_Atomic uint64_t next_offset; /* where the last read ended */
 	char name[VOLUME_NAME_MAX + 1];
-};
-
-/* Bytes of a file ahead of who reads it; protected by the volume's lock. */
-struct pool_window {
-	const struct pool_reader *reader; /* NULL: it is free */
-	uint64_t offset;
-	size_t size;
-	uint8_t *data;
-	uint64_t used; /* by the volume's window_clock */
 };
 
 /* A log that grows is as long as it is in the pool, with what this volume's own
@@ -47,21 +37,23 @@ int pool_open(struct volume *volume, const char *name, struct reader **out)
 	pool_log_settle(v, name);
 	err = asprintf(&r->path, "%s/%s", v->path, name) < 0 ? -ENOMEM : 0;
 	if (err == 0)
-		err = pool_find(v, name, &r->entry);
-	if (err == 0 && r->entry.state == POOL_LOG)
-		err = pool_log_size(v, name, r->entry.nonce, &r->entry.size);
+		err = pool_find(v, name, &r->file.entry);
+	if (err == 0 && r->file.entry.state == POOL_LOG)
+		err = pool_log_size(v, name, r->file.entry.nonce,
+				    &r->file.entry.size);
 	if (err < 0) {
 		free(r->path);
 		free(r);
 		return err;
 	}
-	r->volume = v;
+	r->file.volume = v;
+	r->file.name = r->name;
 	atomic_store(&r->next_offset, UINT64_MAX);
 	r->reader.ops = v->volume.ops;
-	r->reader.size = r->entry.size;
+	r->reader.size = r->file.entry.size;
 	r->reader.path = r->path;
 	pthread_mutex_lock(&v->lock);
-	r->reading = (struct pool_reading){ v->readings, r->entry.nonce };
+	r->reading = (struct pool_reading){ v->readings, r->file.entry.nonce };
 	v->readings = &r->reading;
 	pthread_mutex_unlock(&v->lock);
 	*out = &r->reader;
@@ -74,7 +66,7 @@ int pool_open(struct volume *volume, const char *name, struct reader **out)
 static int fail_short(const struct pool_reader *r, uint64_t offset, size_t size,
 		      ssize_t got)
 {
-	if (got == -ENOENT && r->volume->lease == POOL_NEVER)
+	if (got == -ENOENT && r->file.volume->lease == POOL_NEVER)
 		return fail(ESTALE,
 			    "%s: was merged away by who writes the store; its "
 			    "reader-grace= keeps files for those who read",
@@ -88,7 +80,7 @@ static int fail_short(const struct pool_reader *r, uint64_t offset, size_t size,
 static int read_parts(struct pool_reader *r, uint64_t offset, uint8_t *data,
 		      size_t size)
 {
-	uint64_t part_size = pool_part_size(r->entry.state), at;
+	uint64_t part_size = pool_part_size(r->file.entry.state), at;
 	char oid[POOL_PART_NAME_SIZE];
 	ssize_t got;
 	size_t n;
@@ -96,11 +88,11 @@ static int read_parts(struct pool_reader *r, uint64_t offset, uint8_t *data,
 	for (; size > 0; offset += n, data += n, size -= n) {
 		at = offset % part_size;
 		n = part_size - at < size ? (size_t)(part_size - at) : size;
-		pool_part_name(r->name, r->entry.nonce, offset / part_size,
+		pool_part_name(r->name, r->file.entry.nonce, offset / part_size,
 			       oid);
-		got = pool_bytes(r->volume, oid, at, data, n);
+		got = pool_bytes(r->file.volume, oid, at, data, n);
 		if (got < 0 && got != -ENOENT)
-			return pool_fail(r->volume, r->name, (int)got,
+			return pool_fail(r->file.volume, r->name, (int)got,
 					 "cannot read");
 		if (got != (ssize_t)n)
 			return fail_short(r, offset, n, got);
@@ -108,105 +100,44 @@ static int read_parts(struct pool_reader *r, uint64_t offset, uint8_t *data,
 	return 0;
 }
 
-/* Copies from a window, which goes when it was read to its end. */
-static bool take_window(struct pool_reader *r, uint64_t offset, void *data,
-			size_t size)
+/* By windows, for who reads on: how many of the first bytes, or an error. */
+static ssize_t read_windows(struct pool_reader *r, uint64_t offset, void *data,
+			    size_t size)
 {
-	struct pool_volume *v = r->volume;
-	struct pool_window *w = v->windows;
-	bool has = false;
-	size_t i;
+	uint64_t next = atomic_exchange(&r->next_offset, offset + size);
+	ssize_t got = pool_window_take(&r->file, offset, data, size), more;
 
-	pthread_mutex_lock(&v->lock);
-	for (i = 0; w && i < POOL_WINDOWS && !has; i++, w++) {
-		if (w->reader != r || offset < w->offset ||
-		    offset - w->offset > w->size ||
-		    size > w->size - (offset - w->offset))
-			continue;
-		memcpy(data, w->data + (offset - w->offset), size);
-		w->used = ++v->window_clock;
-		if (offset + size == w->offset + w->size)
-			w->reader = NULL;
-		has = true;
+	if (got >= 0 && (size_t)got < size && offset == next &&
+	    size <= WINDOW_READ_MAX) {
+		pool_window_begin(&r->file, offset + (uint64_t)got, true);
+		more = pool_window_take(&r->file, offset + (uint64_t)got,
+					(uint8_t *)data + got,
+					size - (size_t)got);
+		got = more < 0 ? more : got + more;
 	}
-	pthread_mutex_unlock(&v->lock);
-	return has;
+	return got < 0 ? pool_fail(r->file.volume, r->name, (int)got,
+				   "cannot read")
+		       : got;
 }
 
-/* Gives a window of r to the volume, in the place of the one that was used
- * longest ago; takes data. */
-static void put_window(struct pool_reader *r, uint64_t offset, uint8_t *data,
-		       size_t size)
-{
-	struct pool_volume *v = r->volume;
-	struct pool_window *w;
-	uint8_t *old = data;
-	size_t i;
-
-	pthread_mutex_lock(&v->lock);
-	if (!v->windows)
-		v->windows = calloc(POOL_WINDOWS, sizeof(*v->windows));
-	w = v->windows;
-	for (i = 0; v->windows && i < POOL_WINDOWS; i++)
-		if (!v->windows[i].reader ||
-		    (w->reader && v->windows[i].used < w->used))
-			w = &v->windows[i];
-	if (w) {
-		old = w->data;
-		*w = (struct pool_window){ r, offset, size, data,
-					   ++v->window_clock };
-	}
-	pthread_mutex_unlock(&v->lock);
-	free(old);
-}
-
-/* Reads a window at offset, and the first size bytes of it; 1 if there is no
- * memory for one. */
-static int read_ahead(struct pool_reader *r, uint64_t offset, void *data,
-		      size_t size)
-{
-	uint64_t left = r->reader.size - offset;
-	size_t n = left < WINDOW_SIZE ? (size_t)left : WINDOW_SIZE;
-	uint8_t *window = malloc(n);
-	int err;
-
-	if (!window)
-		return 1;
-	err = read_parts(r, offset, window, n);
-	if (err < 0) {
-		free(window);
-		return err;
-	}
-	memcpy(data, window, size);
-	if (size < n)
-		put_window(r, offset, window, n);
-	else
-		free(window);
-	return 0;
-}
-
-/* Two that read on in one file at once disturb each other's windows, and still
- * read what is there. */
 int pool_pread(struct reader *reader, uint64_t offset, void *data, size_t size)
 {
 	struct pool_reader *r = (struct pool_reader *)reader;
-	uint64_t next = atomic_exchange(&r->next_offset, offset + size);
-	bool grows = r->entry.state == POOL_LOG;
-	int err = 1;
+	ssize_t got = 0;
 
 	if (size == 0)
 		return 0;
-	if (grows)
-		pool_log_settle(r->volume, r->name);
+	if (r->file.entry.state == POOL_LOG)
+		pool_log_settle(r->file.volume, r->name);
 	else if (offset > reader->size || size > reader->size - offset)
 		return fail(EIO, "%s: wanted %zu bytes at %llu of %llu",
 			    r->path, size, (unsigned long long)offset,
 			    (unsigned long long)reader->size);
-	else if (take_window(r, offset, data, size))
-		return 0;
-	if (!grows && offset == next && size <= WINDOW_READ_MAX)
-		err = read_ahead(r, offset, data, size);
-	return err > 0 ? read_parts(r, offset, data, size) : err;
+	else
+		got = read_windows(r, offset, data, size);
+	return got < 0 ? (int)got
+		       : read_parts(r, offset + (uint64_t)got,
+				    (uint8_t *)data + got, size - (size_t)got);
 }
 
 /* Garbage may have waited for it. */
@@ -214,30 +145,18 @@ void pool_reader_close(struct reader *reader)
 {
 	struct pool_reader *r = (struct pool_reader *)reader;
 	struct pool_reading **at;
-	struct pool_volume *v = r->volume;
+	struct pool_volume *v = r->file.volume;
 	bool is_garbage;
-	size_t i;
 
+	pool_window_forget(&r->file);
 	pthread_mutex_lock(&v->lock);
 	for (at = &v->readings; *at != &r->reading; at = &(*at)->next)
 		continue;
 	*at = r->reading.next;
-	for (i = 0; v->windows && i < POOL_WINDOWS; i++)
-		if (v->windows[i].reader == r)
-			v->windows[i].reader = NULL;
 	is_garbage = v->garbage != NULL;
 	pthread_mutex_unlock(&v->lock);
 	if (is_garbage)
 		pool_garbage_look(v);
 	free(r->path);
 	free(r);
-}
-
-void pool_windows_end(struct pool_volume *v)
-{
-	size_t i;
-
-	for (i = 0; v->windows && i < POOL_WINDOWS; i++)
-		free(v->windows[i].data);
-	free(v->windows);
 }

@@ -3,7 +3,7 @@
 #include <yajl/yajl_tree.h>
 
 #include "store/base/err.h"
-#include "store/base/rados/pool_op.h"
+#include "store/base/rados/object/pool_op.h"
 #include "store/base/rados/pool_room.h"
 
 /* An object that is there only to see whether it can be made. */

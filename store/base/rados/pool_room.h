@@ -1,7 +1,7 @@
 #ifndef STORE_BASE_RADOS_POOL_ROOM_H
 #define STORE_BASE_RADOS_POOL_ROOM_H
 
-#include "store/base/rados/pool_volume.h"
+#include "store/base/rados/object/pool_volume.h"
 
 /*
  * Room in the pool: what is left, and what is held. No blocks of a pool can be

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
+#include "store/base/rados/object/pool_op.h"
 #include "store/base/rados/pool_garbage.h"
-#include "store/base/rados/pool_op.h"
-#include "store/base/rados/pool_segment.h"
 #include "store/base/rados/pool_room.h"
+#include "store/base/rados/pool_segment.h"
 #include "store/base/rados/pool_stream.h"
 
 /* Bytes of a piece, of which a part is a multiple. */

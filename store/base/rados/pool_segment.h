@@ -1,7 +1,7 @@
 #ifndef STORE_BASE_RADOS_POOL_SEGMENT_H
 #define STORE_BASE_RADOS_POOL_SEGMENT_H
 
-#include "store/base/rados/pool_volume.h"
+#include "store/base/rados/object/pool_volume.h"
 
 /* Segments: these are operations of the volume, see volume.h. */
 int pool_segment_create(struct volume *volume, const char *name,

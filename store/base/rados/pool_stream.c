@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "store/base/err.h"
-#include "store/base/rados/pool_op.h"
+#include "store/base/rados/object/pool_op.h"
 #include "store/base/rados/pool_room.h"
 #include "store/base/rados/pool_stream.h"
 

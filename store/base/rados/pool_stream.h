@@ -1,7 +1,7 @@
 #ifndef STORE_BASE_RADOS_POOL_STREAM_H
 #define STORE_BASE_RADOS_POOL_STREAM_H
 
-#include "store/base/rados/pool_registry.h"
+#include "store/base/rados/object/pool_registry.h"
 
 /*
  * Bytes on their way into the parts of a file, in pieces of which several are

@@ -1,5 +1,5 @@
-#ifndef STORE_BASE_RADOS_POOL_VOLUME_H
-#define STORE_BASE_RADOS_POOL_VOLUME_H
+#ifndef STORE_BASE_RADOS_OBJECT_POOL_VOLUME_H
+#define STORE_BASE_RADOS_OBJECT_POOL_VOLUME_H
 
 #include <pthread.h>
 #include <rados/librados.h>

@@ -1,7 +1,7 @@
-#ifndef STORE_BASE_RADOS_POOL_REGISTRY_H
-#define STORE_BASE_RADOS_POOL_REGISTRY_H
+#ifndef STORE_BASE_RADOS_OBJECT_POOL_REGISTRY_H
+#define STORE_BASE_RADOS_OBJECT_POOL_REGISTRY_H
 
-#include "store/base/rados/pool_volume.h"
+#include "store/base/rados/object/pool_volume.h"
 
 /*
  * The registry: which files there are, in the omap of the root. A key is a

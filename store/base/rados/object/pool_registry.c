@@ -4,8 +4,8 @@
 #include <sys/random.h>
 
 #include "store/base/err.h"
-#include "store/base/rados/pool_op.h"
-#include "store/base/rados/pool_registry.h"
+#include "store/base/rados/object/pool_op.h"
+#include "store/base/rados/object/pool_registry.h"
 
 /* Entries that are read at once. */
 #define ENTRIES_MAX 1000

@@ -1,7 +1,7 @@
-#ifndef STORE_BASE_RADOS_POOL_OP_H
-#define STORE_BASE_RADOS_POOL_OP_H
+#ifndef STORE_BASE_RADOS_OBJECT_POOL_OP_H
+#define STORE_BASE_RADOS_OBJECT_POOL_OP_H
 
-#include "store/base/rados/pool_volume.h"
+#include "store/base/rados/object/pool_volume.h"
 
 /*
  * Single operations on objects. An operation on one object is atomic, whatever
@@ -22,7 +22,26 @@ void pool_number(uint64_t number, char *text);
 int pool_write(struct pool_volume *v, rados_write_op_t op, const char *oid,
 	       int flags);
 
-/* As pool_write, but -ETIMEDOUT after POOL_PATIENCE_MS. */
+/* A read under way: it stays where it is from begin to end. */
+struct pool_call {
+	rados_read_op_t op;
+	rados_completion_t completion;
+	pthread_mutex_t lock;
+	pthread_cond_t ended;
+	bool has_ended; /* protected by lock */
+};
+
+/* Begins op on an object. 0, or the raw error, and op has ended. */
+int pool_call_begin(struct pool_volume *v, rados_read_op_t op, const char *oid,
+		    struct pool_call *call);
+/* Whether pool_call_end will not wait. */
+bool pool_call_has_ended(struct pool_call *call);
+/* Waits for its end and ends op: 0 or the raw error, -ETIMEDOUT after
+ * POOL_PATIENCE_MS or, with give_up, at once. Its memory is the caller's again
+ * in each case. */
+int pool_call_end(struct pool_volume *v, struct pool_call *call, bool give_up);
+
+/* Both at once. */
 int pool_read(struct pool_volume *v, rados_read_op_t op, const char *oid);
 
 /* A new operation on the root that only has an effect while the fence is v's,

@@ -5,20 +5,13 @@
 
 #include "store/base/clock.h"
 #include "store/base/err.h"
-#include "store/base/rados/pool_op.h"
+#include "store/base/rados/object/pool_op.h"
 
 /*
  * What changes something is never given up: librados sends it again, to
  * whichever OSD has the object by now, until one answers. So it is always known
  * what came of it; only reads have an end, for who reads can be told an error.
  */
-
-/* What waits for the end of an operation, but not for ever. */
-struct wait {
-	pthread_mutex_t lock;
-	pthread_cond_t ended;
-	bool has_ended;
-};
 
 uint64_t pool_now_ms(void)
 {
@@ -42,61 +35,92 @@ int pool_write(struct pool_volume *v, rados_write_op_t op, const char *oid,
 /* In a thread of librados. */
 static void tell_end(rados_completion_t c, void *context)
 {
-	struct wait *w = context;
+	struct pool_call *call = context;
 
 	(void)c;
-	pthread_mutex_lock(&w->lock);
-	w->has_ended = true;
-	pthread_cond_signal(&w->ended);
-	pthread_mutex_unlock(&w->lock);
+	pthread_mutex_lock(&call->lock);
+	call->has_ended = true;
+	pthread_cond_signal(&call->ended);
+	pthread_mutex_unlock(&call->lock);
+}
+
+int pool_call_begin(struct pool_volume *v, rados_read_op_t op, const char *oid,
+		    struct pool_call *call)
+{
+	int err;
+
+	*call = (struct pool_call){ .op = op };
+	pthread_mutex_init(&call->lock, NULL);
+	pthread_cond_init(&call->ended, NULL);
+	err = rados_aio_create_completion2(call, tell_end, &call->completion);
+	if (err == 0) {
+		err = rados_aio_read_op_operate(op, v->io, call->completion,
+						oid, 0);
+		if (err == 0)
+			return 0;
+		rados_aio_release(call->completion);
+	}
+	rados_release_read_op(op);
+	pthread_cond_destroy(&call->ended);
+	pthread_mutex_destroy(&call->lock);
+	return err;
+}
+
+bool pool_call_has_ended(struct pool_call *call)
+{
+	bool has;
+
+	pthread_mutex_lock(&call->lock);
+	has = call->has_ended;
+	pthread_mutex_unlock(&call->lock);
+	return has;
 }
 
 /* Whether it ended before until, of CLOCK_REALTIME; with NULL it does. */
-static bool wait_for(struct wait *w, const struct timespec *until)
+static bool wait_for(struct pool_call *call, const struct timespec *until)
 {
 	int err = 0;
 	bool has;
 
-	pthread_mutex_lock(&w->lock);
-	while (!w->has_ended && err == 0)
-		err = until ? pthread_cond_timedwait(&w->ended, &w->lock, until)
-			    : pthread_cond_wait(&w->ended, &w->lock);
-	has = w->has_ended;
-	pthread_mutex_unlock(&w->lock);
+	pthread_mutex_lock(&call->lock);
+	while (!call->has_ended && err == 0)
+		err = until ? pthread_cond_timedwait(&call->ended, &call->lock,
+						     until)
+			    : pthread_cond_wait(&call->ended, &call->lock);
+	has = call->has_ended;
+	pthread_mutex_unlock(&call->lock);
 	return has;
 }
 
-/* What was given up is cancelled first, as it would write to memory that is its
+/* What is given up is cancelled first, as it would write to memory that is its
  * caller's no more. A completion ends once, also when it was cancelled; only
- * then is w nobody's. */
-int pool_read(struct pool_volume *v, rados_read_op_t op, const char *oid)
+ * then is the call nobody's. */
+int pool_call_end(struct pool_volume *v, struct pool_call *call, bool give_up)
 {
-	struct wait w = { .has_ended = false };
 	struct timespec until;
-	bool in_time = true;
-	rados_completion_t c;
+	bool in_time;
 	int err;
 
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += POOL_PATIENCE_MS / 1000;
-	pthread_mutex_init(&w.lock, NULL);
-	pthread_cond_init(&w.ended, NULL);
-	err = rados_aio_create_completion2(&w, tell_end, &c);
-	if (err == 0) {
-		err = rados_aio_read_op_operate(op, v->io, c, oid, 0);
-		if (err == 0) {
-			in_time = wait_for(&w, &until);
-			if (!in_time)
-				rados_aio_cancel(v->io, c);
-			wait_for(&w, NULL);
-			err = rados_aio_get_return_value(c);
-		}
-		rados_aio_release(c);
-	}
-	rados_release_read_op(op);
-	pthread_cond_destroy(&w.ended);
-	pthread_mutex_destroy(&w.lock);
+	until.tv_sec += give_up ? 0 : POOL_PATIENCE_MS / 1000;
+	in_time = wait_for(call, &until);
+	if (!in_time)
+		rados_aio_cancel(v->io, call->completion);
+	wait_for(call, NULL);
+	err = rados_aio_get_return_value(call->completion);
+	rados_aio_release(call->completion);
+	rados_release_read_op(call->op);
+	pthread_cond_destroy(&call->ended);
+	pthread_mutex_destroy(&call->lock);
 	return in_time ? err : -ETIMEDOUT;
+}
+
+int pool_read(struct pool_volume *v, rados_read_op_t op, const char *oid)
+{
+	struct pool_call call;
+	int err = pool_call_begin(v, op, oid, &call);
+
+	return err < 0 ? err : pool_call_end(v, &call, false);
 }
 
 /* Without a lease there is nobody to be kept out by a number. */
@@ -133,26 +157,26 @@ int pool_xattr(struct pool_volume *v, const char *oid, const char *name,
 	rados_xattrs_iter_t it = NULL;
 	const char *key, *data;
 	size_t n;
-	int err, result = 0;
+	int err, found, result = 0;
 
 	value[0] = 0;
 	rados_read_op_getxattrs(op, &it, &result);
 	err = pool_read(v, op, oid);
 	if (err == 0)
 		err = result;
-	if (err < 0)
-		return err;
-	err = -ENODATA;
-	while (rados_getxattrs_next(it, &key, &data, &n) == 0 && key) {
+	found = err < 0 ? err : -ENODATA;
+	while (err == 0 && rados_getxattrs_next(it, &key, &data, &n) == 0 &&
+	       key) {
 		if (strcmp(key, name) != 0)
 			continue;
 		n = n < size - 1 ? n : size - 1;
 		memcpy(value, data, n);
 		value[n] = 0;
-		err = 0;
+		found = 0;
 	}
-	rados_getxattrs_end(it);
-	return err;
+	if (it)
+		rados_getxattrs_end(it);
+	return found;
 }
 
 int pool_size(struct pool_volume *v, const char *oid, uint64_t *size)
