@@ -81,6 +81,8 @@ struct posix_volume {
 	_Atomic bool released; /* it had the lease to write, and has it no
 				  more */
 	struct posix_spares spares;
+	_Atomic uint64_t asked; /* bytes of files that open readers have asked
+				   for ahead */
 	int notes; /* LOG, once something was noted, or -1; for one thread at a
 		      time */
 };

@@ -5,7 +5,9 @@
 
 /*
  * Readers of files of the directory. Each has a descriptor of its own, so that
- * it goes on when the file is renamed or removed.
+ * it goes on when the file is renamed or removed; its volume outlives it. Reads
+ * that come near each other have the kernel bring what lies between them, see
+ * volume_posix_reader.c.
  */
 
 /* A file by any name but a path; -ENOENT. What another put in its place, such
