@@ -22,8 +22,10 @@ void version_drop_runs(struct version *v)
 {
 	size_t i;
 
-	for (i = 0; i < v->run_count; i++)
+	for (i = 0; i < v->run_count; i++) {
 		free(v->runs[i].files);
+		free(v->runs[i].heads);
+	}
 	free(v->runs);
 	v->runs = NULL;
 	v->run_count = 0;
@@ -95,5 +97,7 @@ int version_make_runs(struct version *v)
 		if (err == 0)
 			err = insert(&v->runs[run], at, f);
 	}
+	for (i = 0; i < v->run_count && err == 0; i++)
+		err = level_index(&v->runs[i]);
 	return err;
 }

@@ -44,6 +44,7 @@ void version_put(struct version *v)
 		for (j = 0; j < v->levels[i].count; j++)
 			sst_file_put(v->levels[i].files[j]);
 		free(v->levels[i].files);
+		free(v->levels[i].heads);
 	}
 	version_drop_runs(v);
 	for (j = 0; j < v->blob_count; j++)
@@ -143,37 +144,6 @@ int blob_file_open(struct reader *reader, uint64_t id, uint64_t size,
 	return err < 0 ? err : blob_file_new(reader, id, size, owner, out);
 }
 
-/* Whether all of f comes before key. A tombstone's end is the one bound that is
- * not part of its file. */
-static bool is_before(const struct sst_file *f, struct bytes key)
-{
-	int order = bytes_compare(f->largest, key);
-
-	return order < 0 || (order == 0 && f->largest_exclusive);
-}
-
-bool sst_file_overlaps(const struct sst_file *f, struct bytes start,
-		       struct bytes end)
-{
-	return !is_before(f, start) &&
-	       (end.size == 0 || bytes_compare(f->smallest, end) < 0);
-}
-
-size_t level_find(const struct level *level, struct bytes key)
-{
-	size_t low = 0, high = level->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (is_before(level->files[middle], key))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* For level 0: what is found first hides what is found later. Equal sequences
  * are those of one bulk load, whose files hold different versions; their ids
  * make the order one and the same for all. */
@@ -217,6 +187,8 @@ int version_add(struct version *v, unsigned int level, struct sst_file *f)
 	grown = realloc(l->files, (l->count + 1) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
+	free(l->heads);
+	l->heads = NULL;
 	l->files = grown;
 	l->files[l->count++] = sst_file_get(f);
 	l->size += f->size;
@@ -371,6 +343,7 @@ static int by_past_id(const void *a, const void *b)
 int version_sort(struct version *v)
 {
 	unsigned int i;
+	int err = 0;
 
 	for (i = 0; i < LEVEL_COUNT; i++)
 		if (v->levels[i].count > 1)
@@ -379,7 +352,9 @@ int version_sort(struct version *v)
 			      i == 0 ? by_newest : by_key);
 	if (v->past_count > 1)
 		qsort(v->pasts, v->past_count, sizeof(*v->pasts), by_past_id);
-	return version_make_runs(v);
+	for (i = 1; i < LEVEL_COUNT && err == 0; i++)
+		err = level_index(&v->levels[i]);
+	return err < 0 ? err : version_make_runs(v);
 }
 
 /* Whether f's bounds are in order and, on a sorted level, all of left comes
@@ -397,7 +372,7 @@ static bool file_in_order(unsigned int level, const struct sst_file *left,
 			 "level %u: %s ends before it begins", level, name);
 		return false;
 	}
-	if (level == 0 || !left || is_before(left, f->smallest))
+	if (level == 0 || !left || sst_file_before(left, f->smallest))
 		return true;
 	manifest_name(left->id, "sst", other);
 	snprintf(why, VERSION_WHY_SIZE, "level %u: %s overlaps %s", level,
@@ -519,7 +494,7 @@ static int level_skip(struct iter *it, struct bytes key)
 
 	assert(l->it);
 	/* Another file: bisection, without reading the rest of this one. */
-	if (is_before(l->level->files[l->index], key))
+	if (sst_file_before(l->level->files[l->index], key))
 		return level_seek(it, key);
 	result = iter_skip(l->it, key);
 	if (result == 0)

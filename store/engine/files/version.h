@@ -81,7 +81,9 @@ struct blob_file {
 struct level {
 	struct sst_file **files; /* each with a reference of the version's */
 	size_t count;
-	uint64_t size; /* bytes of all files */
+	uint64_t size;   /* bytes of all files */
+	uint64_t *heads; /* owned; see level_index. NULL: there are none */
+	size_t shared;   /* bytes that all largest keys begin with */
 };
 
 struct version {
@@ -205,9 +207,16 @@ static inline bool sst_file_deletes(const struct sst_file *f)
 /* The bytes of large values that f refers to. */
 uint64_t sst_file_blob_size(const struct sst_file *f);
 
+/* Whether all of f comes before key. */
+bool sst_file_before(const struct sst_file *f, struct bytes key);
+
 /* Whether f may hold something in [start, end); an empty end is unbounded. */
 bool sst_file_overlaps(const struct sst_file *f, struct bytes start,
 		       struct bytes end);
+
+/* Makes heads of a sorted level or run, in place of those that it has, so that
+ * level_find takes less; until a file more comes. 0 or -ENOMEM. */
+int level_index(struct level *level);
 
 /* Index of the first file of a sorted level or run whose largest is not before
  * key; level->count if there is none. Not for level 0. */

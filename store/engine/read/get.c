@@ -96,6 +96,8 @@ static struct sst_file *next_file(const struct get *g, struct path *p)
 	for (; p->run < version_run_count(v); p->run++, p->next = 0) {
 		const struct level *run = version_run(v, p->run);
 
+		if (run->count == 0)
+			continue;
 		if (p->next == 0)
 			p->next = level_find(run, g->column);
 		if (p->next < run->count &&
