@@ -182,7 +182,7 @@ START_TEST(writers_and_readers_have_their_say)
 	ck_assert_int_eq(compact_pick(version, &writing, &picked), 1);
 	compaction_release(&picked);
 	version->levels[6].files[0]->size = 12 * MIB;
-	version->levels[0].size = 35 * MIB;
+	version->levels[0].size = 33 * MIB;
 	ck_assert_int_eq(compact_pick(version, &writing, &picked), 0);
 	version->levels[0].size = 40 * MIB;
 	ck_assert_int_eq(compact_pick(version, &writing, &picked), 1);
@@ -196,6 +196,40 @@ START_TEST(writers_and_readers_have_their_say)
 	}
 	ck_assert_int_eq(compact_pick(version, &writing, &picked), 1);
 	ck_assert_uint_eq(picked.input_count[0], 32);
+}
+END_TEST
+
+/* Level 0 with a file of each size above one of 25 MiB. */
+static int pick_of_groups(const uint64_t *size)
+{
+	static const char *const first[] = { "a", "c", "e", "g" };
+	static const char *const last[] = { "b", "d", "f", "h" };
+	struct compaction_options writing = options;
+	int i, found;
+
+	writing.writing = true;
+	for (i = 0; i < 4; i++) {
+		add_plain(6, first[i], last[i], 25 * MIB);
+		add_plain(0, first[i], last[i], size[i] * MIB);
+	}
+	ck_assert_int_eq(version_sort(version), 0);
+	found = compact_pick(version, &writing, &picked);
+	teardown();
+	setup();
+	return found;
+}
+
+/* So that they do not all go when level 0 is full. */
+START_TEST(groups_that_fill_in_step_are_parted)
+{
+	static const uint64_t few[] = { 4, 4, 4, 4 }, alike[] = { 6, 6, 6, 6 },
+			      in_turn[] = { 3, 5, 8, 10 },
+			      full[] = { 4, 6, 11, 13 };
+
+	ck_assert_int_eq(pick_of_groups(few), 0);
+	ck_assert_int_eq(pick_of_groups(alike), 1);
+	ck_assert_int_eq(pick_of_groups(in_turn), 0);
+	ck_assert_int_eq(pick_of_groups(full), 1);
 }
 END_TEST
 
@@ -316,6 +350,7 @@ int main(void)
 	const TTest *tests[] = { level0_goes_to_the_first_level_in_use,
 				 level0_goes_down_by_groups,
 				 writers_and_readers_have_their_say,
+				 groups_that_fill_in_step_are_parted,
 				 level0_moves_down_as_it_is,
 				 the_cheapest_file_moves_down,
 				 files_that_share_a_column_are_merged,

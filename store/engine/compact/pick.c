@@ -33,9 +33,10 @@
  * and bytes written cannot both be least. While somebody writes, level 0 is let
  * grow as far as 1.6 times the data allow for it, beside logs and files under
  * way. When nobody has for a while, readers have the say. 200 MB overwritten
- * all over for ten minutes, the most on disk beside what is live, and bytes
- * written for each one committed, 1.3 of them to the log and 0.6 by flushes:
- * at 38 percent 1.65 and 2.64, at 33 1.60 and 2.77.
+ * all over for a minute, the most on disk beside what is live, and all bytes
+ * written, of log and flushes too, for each one committed: at 33 percent 1.52
+ * and 2.61, after ten minutes 1.58, or 1.63 with room that is held; at 30 1.49
+ * and 2.69; at 33 with groups that fill in step (see score_size) 1.54 and 2.61.
  *
  * A group of trigger files goes down if it deletes much, or what is below it is
  * little; with many files in any case, and with half as many more before all
@@ -48,7 +49,7 @@ struct patience {
 	unsigned int deep;   /* times the trigger */
 };
 
-static const struct patience for_writers = { 33, 110, 256, 8 };
+static const struct patience for_writers = { 30, 110, 256, 8 };
 static const struct patience for_readers = { 20, 400, 16, 2 };
 
 static const struct patience *patience_of(const struct compaction_options *o)
@@ -324,6 +325,7 @@ struct level0_choice {
 	size_t cheapest; /* of the groups: by bytes rewritten for each moved;
 			    among those that are deep, if there are */
 	size_t lone;     /* groups of one file, below which there is nothing */
+	uint64_t size, largest; /* bytes: of all groups, of the largest */
 };
 
 /* Whether group g is deep, with so many bytes below it. */
@@ -368,6 +370,8 @@ static void choose_group(const struct level0 *l, const struct level *below,
 		if (is_lone && g->size < o->base_size / SMALL_SHARE)
 			cost = UINT64_MAX - 1;
 		out->lone += is_lone;
+		out->size += g->size;
+		out->largest = g->size > out->largest ? g->size : out->largest;
 		if (is_deep && g->count > out->depth)
 			out->depth = g->count;
 		if (is_deep < deep || (is_deep == deep && cost >= best))
@@ -409,6 +413,22 @@ static uint64_t level0_target(const struct version *v,
 	return below > least ? below : least;
 }
 
+/* How much of level 0 goes down for its size, 1024 being due. Groups that go in
+ * turn are so far apart that of n the largest has 2n/(n + 1) times the mean.
+ * Those of a table that is written all over, and was merged into one level
+ * before, fill in step: each would go with half of that above what it has
+ * below, and all at once, while level 0 grows beyond its target. So the more
+ * alike they are the earlier one goes, which parts them. */
+static uint64_t score_size(const struct version *v,
+			   const struct compaction_options *o,
+			   const struct level0_choice *c, size_t groups)
+{
+	uint64_t score = v->levels[0].size * 1024 / (level0_target(v, o) + 1);
+	uint64_t alike = 2 * 1024 * c->size / ((groups + 1) * c->largest + 1);
+
+	return alike > 1024 && o->writing ? score * alike / 1024 : score;
+}
+
 /* Fills out with what of level 0 goes down, if it is due; *score is how much
  * so, 1024 being due. 0 or -ENOMEM. */
 static int pick_level0(const struct version *v,
@@ -426,7 +446,7 @@ static int pick_level0(const struct version *v,
 		return err;
 	choose_group(&l, below, o, &choice);
 	*score = (uint64_t)choice.depth * 1024 / o->level0_trigger;
-	by_size = v->levels[0].size * 1024 / (level0_target(v, o) + 1);
+	by_size = score_size(v, o, &choice, l.group_count);
 	if (by_size > *score)
 		*score = by_size;
 	*out = (struct compaction){ .output_level = base };
