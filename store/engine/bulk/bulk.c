@@ -45,7 +45,8 @@ struct bulk {
 	struct puts puts;     /* of the next run */
 	struct task spilling; /* while it is under way, what follows is its */
 	struct puts spilled;  /* of the run that is to be written */
-	struct run *runs;     /* in the order in which they were filled */
+	struct run_writer writer; /* of what is spilled, one run at a time */
+	struct run *runs;         /* in the order in which they were filled */
 	size_t run_count;
 	bool disordered;         /* runs overlap, so they will be merged */
 	struct blob_holds holds; /* what its large values refer to */
@@ -82,6 +83,8 @@ int bulk_new(struct engine *e, size_t memory_size, struct bulk **out)
 		b->spill_size = memory_limit(e->memory) / 2;
 	if (b->beside)
 		b->spill_size /= 2;
+	b->writer.e = e;
+	b->writer.beside = b->beside;
 	puts_init(&b->puts, e->memory);
 	puts_init(&b->spilled, e->memory);
 	return 0;
@@ -99,6 +102,7 @@ void bulk_free(struct bulk *b)
 	if (!b)
 		return;
 	task_wait(&b->spilling);
+	run_writer_release(&b->writer);
 	runs_remove(b->e, b->runs, b->run_count);
 	forget_runs(b);
 	count_none(b);
@@ -113,7 +117,7 @@ static int write_run(void *context)
 {
 	struct bulk *b = context;
 	struct puts *puts = &b->spilled;
-	struct run_writer o = { .e = b->e };
+	struct run_writer *o = &b->writer;
 	uint64_t size = 0;
 	size_t i;
 	int err = 0;
@@ -125,25 +129,25 @@ static int write_run(void *context)
 		b->disordered = true;
 	/* Earlier runs were built to stay; if they are merged, that was in
 	 * vain. */
-	o.passing = b->disordered;
+	o->passing = b->disordered;
 	for (i = 0; i < puts->count && err == 0; i++) {
 		struct bytes key = puts_key(puts, i);
 
 		if (i == puts->count / 2)
-			err = run_writer_middle(&o, key);
+			err = run_writer_middle(o, key);
 		/* Sorting puts the last one added first. */
 		if (i > 0 && !puts->sorted &&
 		    bytes_equal(key, puts_key(puts, i - 1)))
 			continue;
 		if (err == 0)
-			err = run_writer_add(&o, key, puts_kind(puts, i),
+			err = run_writer_add(o, key, puts_kind(puts, i),
 					     puts_value(puts, i));
 	}
 	if (err == 0)
-		size = sst_build_size(o.builder);
+		size = sst_build_size(o->builder);
 	if (err == 0)
-		err = run_writer_end(&o, &b->runs, &b->run_count);
-	run_writer_release(&o);
+		err = run_writer_end(o, &b->runs, &b->run_count);
+	run_writer_drop(o);
 	if (err < 0)
 		return err;
 	count(b, size, puts->data.size);
@@ -427,6 +431,8 @@ int bulk_prepare(struct bulk *b)
 		err = spill(b);
 	if (err == 0)
 		err = settle(b);
+	if (err == 0)
+		err = run_writer_settle(&b->writer, b->runs, b->run_count);
 	if (err < 0 || !b->disordered)
 		return err;
 	err = runs_merge(b->e, b->beside, &b->runs, &b->run_count);

@@ -11,6 +11,7 @@
 /* The rows from one on and before another, of all runs. */
 struct part {
 	struct engine *e;
+	bool beside;       /* there may be a thread for its own work */
 	struct sst **ssts; /* of the runs, the later the greater the sequence */
 	size_t sst_count;
 	struct bytes from, to; /* row prefixes, borrowed; to: empty is no end */
@@ -45,7 +46,7 @@ static int iterate(const struct part *p, struct iter **out)
 static int write_files(struct part *p, struct iter *it)
 {
 	uint64_t file_size = p->e->options.file_size;
-	struct run_writer o = { .e = p->e };
+	struct run_writer o = { .e = p->e, .beside = p->beside };
 	struct bytes key;
 	int at = iter_seek(it, p->from), err = 0;
 
@@ -64,6 +65,8 @@ static int write_files(struct part *p, struct iter *it)
 	}
 	if (err == 0)
 		err = at < 0 ? at : run_writer_end(&o, &p->runs, &p->count);
+	if (err == 0)
+		err = run_writer_settle(&o, p->runs, p->count);
 	run_writer_release(&o);
 	return err;
 }
@@ -166,7 +169,9 @@ static void drop(struct part *p)
 int runs_merge(struct engine *e, bool beside, struct run **runs, size_t *count)
 {
 	struct sst **ssts = calloc(*count, sizeof(*ssts));
-	struct part lower = { .e = e, .ssts = ssts, .sst_count = *count };
+	struct part lower = {
+		.e = e, .beside = beside, .ssts = ssts, .sst_count = *count
+	};
 	struct part upper = lower;
 	size_t i;
 	int err = 0;

@@ -88,15 +88,42 @@ struct bytes run_writer_last(const struct run_writer *o)
 	return bytes_of(o->key.data, o->key.size - KEY_TRAILER_SIZE);
 }
 
+static int read_again(void *context)
+{
+	struct run_writer *o = context;
+
+	return compact_read_back(o->e->volume, o->ended.id, o->ended.digest,
+				 &o->ended.size);
+}
+
+/* What went wrong beside is tried again here, so what is told is how it is
+ * now. */
+int run_writer_settle(struct run_writer *o, struct run *runs, size_t count)
+{
+	int err = task_wait(&o->reading);
+
+	if (!o->is_unread)
+		return 0;
+	assert(count > 0 && runs[count - 1].id == o->ended.id);
+	if (err < 0)
+		err = read_again(o);
+	if (err < 0)
+		return err;
+	o->is_unread = false;
+	runs[count - 1].size = o->ended.size;
+	return 0;
+}
+
 int run_writer_end(struct run_writer *o, struct run **runs, size_t *count)
 {
 	struct run *grown;
-	uint64_t digest;
 	int err;
 
 	if (!o->builder)
 		return 0;
-	err = buf_set(&o->run.largest, run_writer_last(o));
+	err = run_writer_settle(o, *runs, *count);
+	if (err == 0)
+		err = buf_set(&o->run.largest, run_writer_last(o));
 	if (err < 0)
 		return err;
 	grown = realloc(*runs, (*count + 1) * sizeof(*grown));
@@ -104,28 +131,32 @@ int run_writer_end(struct run_writer *o, struct run **runs, size_t *count)
 		return -ENOMEM;
 	*runs = grown;
 	/* It ends the builder also on failure, which leaves no file. */
-	err = sst_build_finish(o->builder, &digest);
+	err = sst_build_finish(o->builder, &o->ended.digest);
 	o->builder = NULL;
 	if (err < 0)
 		return err;
-	if (!o->passing)
-		err = compact_read_back(o->e->volume, o->run.id, digest,
-					&o->run.size);
-	if (err < 0) {
-		engine_remove(o->e, o->run.id, "sst");
-		return err;
-	}
+	o->ended.id = o->run.id;
+	o->is_unread = !o->passing;
 	grown[(*count)++] = o->run;
 	o->run = (struct run){ 0 };
+	if (o->is_unread)
+		task_start(&o->reading, o->beside, read_again, o);
 	return 0;
+}
+
+void run_writer_drop(struct run_writer *o)
+{
+	if (o->builder)
+		sst_build_abandon(o->builder);
+	o->builder = NULL;
+	buf_release(&o->run.smallest);
+	buf_release(&o->run.middle);
+	buf_release(&o->run.largest);
 }
 
 void run_writer_release(struct run_writer *o)
 {
-	if (o->builder)
-		sst_build_abandon(o->builder);
-	buf_release(&o->run.smallest);
-	buf_release(&o->run.middle);
-	buf_release(&o->run.largest);
+	(void)task_wait(&o->reading);
+	run_writer_drop(o);
 	buf_release(&o->key);
 }
