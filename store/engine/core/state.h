@@ -103,8 +103,7 @@ struct engine {
 	pthread_mutex_t lock;
 	pthread_cond_t progress; /* with lock: work was done, or error set */
 	pthread_cond_t synced;   /* with sync: a sync of the log has ended */
-	unsigned int syncing;    /* syncs of it under way; protected by sync */
-	uint64_t syncing_seq;    /* that the last of them covers; as well */
+	bool syncing;            /* one of it is under way; protected by sync */
 	atomic_bool sync_short;  /* one lacked space, and none has gone well
 				    since */
 
