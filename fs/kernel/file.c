@@ -26,6 +26,8 @@
 
 /* What fi->fh points to, from open to release: a draft or a control file. */
 struct handle {
+	struct handle *next; /* of all; guarded by handles.lock */
+	struct handle *previous;
 	struct node *cell; /* whose inode number it holds; NULL: none */
 	struct draft *draft;
 	enum draft_mode mode; /* that draft was opened with */
@@ -56,6 +58,36 @@ static struct fs *enter(fuse_req_t req)
 	return fs;
 }
 
+/* One that is empty, in the list of all; NULL without memory. */
+static struct handle *new_handle(struct fs *fs, enum draft_mode mode)
+{
+	struct handle *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		return NULL;
+	h->mode = mode;
+	pthread_mutex_lock(&fs->handles.lock);
+	h->next = fs->handles.first;
+	if (h->next)
+		h->next->previous = h;
+	fs->handles.first = h;
+	pthread_mutex_unlock(&fs->handles.lock);
+	return h;
+}
+
+static void free_handle(struct fs *fs, struct handle *h)
+{
+	pthread_mutex_lock(&fs->handles.lock);
+	if (h->previous)
+		h->previous->next = h->next;
+	else
+		fs->handles.first = h->next;
+	if (h->next)
+		h->next->previous = h->previous;
+	pthread_mutex_unlock(&fs->handles.lock);
+	free(h);
+}
+
 /* Ends h, which may have neither draft nor control file yet. A draft commits
  * what is uncommitted; nobody hears of an error but .tabletfs/errors. */
 static void close_handle(struct fs *fs, struct handle *h)
@@ -66,7 +98,18 @@ static void close_handle(struct fs *fs, struct handle *h)
 		ctl_close(fs, h->ctl);
 	if (h->cell && ino_let_go(&fs->nodes, h->cell))
 		fs_changed_outside(fs);
-	free(h);
+	free_handle(fs, h);
+}
+
+void files_release(struct fs *fs)
+{
+	struct handle *h, *next;
+
+	for (h = fs->handles.first; h; h = next) {
+		next = h->next;
+		free(h);
+	}
+	fs->handles.first = NULL;
 }
 
 /* From the open on, as long as h is open, the cell keeps its inode number. 0 or
@@ -93,12 +136,11 @@ static enum draft_mode mode_of(int flags)
 static int open_node(struct fs *fs, struct node *node,
 		     struct fuse_file_info *fi)
 {
-	struct handle *h = calloc(1, sizeof(*h));
+	struct handle *h = new_handle(fs, mode_of(fi->flags));
 	int err = 0;
 
 	if (!h)
 		return -ENOMEM;
-	h->mode = mode_of(fi->flags);
 	/* 1 means a cell of an aggregate family, which is a control file. */
 	if (node->kind == NODE_CELL)
 		err = hold_number(fs, h, node);
@@ -181,17 +223,16 @@ static int create(struct fs *fs, struct node *directory, const char *name,
 		  const struct maker *maker, struct fuse_file_info *fi,
 		  struct fuse_entry_param *e)
 {
-	struct handle *h = calloc(1, sizeof(*h));
+	struct handle *h = new_handle(fs, DRAFT_CREATE);
 	struct node *node;
 	int err;
 
 	if (!h)
 		return -ENOMEM;
-	h->mode = DRAFT_CREATE;
 	err = make_file(fs, directory, bytes_string(name), maker, &node,
 			&h->draft);
 	if (err) {
-		free(h);
+		free_handle(fs, h);
 		return err;
 	}
 	/* Before the kernel is told of it. */

@@ -33,4 +33,10 @@ void file_on_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 /* ftruncate(2) of the open file fi: 0 or an error. Whoever calls it replies. */
 int file_truncate(struct fs *fs, struct fuse_file_info *fi, uint64_t size);
 
+/* At the end of the filesystem: frees handles that were never released. The
+ * kernel sends release some time after close(2), so a process that is told to
+ * end may not have read it. Drafts go with drafts_release; of a control file,
+ * whose writer may not be done, nothing more is taken. */
+void files_release(struct fs *fs);
+
 #endif

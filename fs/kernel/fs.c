@@ -7,6 +7,7 @@
 #include "fs/cells/turn.h"
 #include "fs/control/ctl_import.h"
 #include "fs/kernel/dirs.h"
+#include "fs/kernel/file.h"
 #include "fs/kernel/mount.h"
 #include "fs/open/draft.h"
 #include "fs/query/sized.h"
@@ -60,6 +61,7 @@ int fs_init(struct fs *fs, const struct mount_options *o, struct store *s)
 	pins_init(&fs->pins);
 	pthread_mutex_init(&fs->exports.lock, NULL);
 	pthread_cond_init(&fs->exports.idle, NULL);
+	pthread_mutex_init(&fs->handles.lock, NULL);
 	pthread_mutex_init(&fs->dirs.lock, NULL);
 	pthread_mutex_init(&fs->dropping, NULL);
 	tree_init(fs);
@@ -79,6 +81,7 @@ void fs_release(struct fs *fs)
 {
 	/* These refer to nodes, and the first to pins. */
 	dirs_release(fs);
+	files_release(fs);
 	drafts_release(fs);
 	pins_release(fs);
 	exports_release(fs);
@@ -90,6 +93,7 @@ void fs_release(struct fs *fs)
 	makers_release(&fs->makers);
 	turns_release(&fs->turns);
 	tree_release(fs);
+	pthread_mutex_destroy(&fs->handles.lock);
 	pthread_mutex_destroy(&fs->dropping);
 	gc_policy_free(fs->gc);
 }

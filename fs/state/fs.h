@@ -33,11 +33,12 @@
  *   6. fs.dropping
  *   7. nodes.lock, under which nothing else is taken and no store is called
  *
- * Those of struct errors, struct makers, struct dirs and struct loop are taken
- * with any other held, and none is taken under them.
+ * Those of struct errors, struct makers, struct handles, struct dirs and
+ * struct loop are taken with any other held, and none is taken under them.
  */
 struct device;
 struct draft;
+struct handle;
 struct imports;
 struct pin;
 struct seen;
@@ -60,6 +61,12 @@ struct exports {
 	size_t count;
 	struct sized_cursor *cursors; /* owned */
 	uint64_t uses;                /* of cursors, so far */
+};
+
+/* Handles of open files, see file.h. */
+struct handles {
+	pthread_mutex_t lock; /* guards the list */
+	struct handle *first;
 };
 
 /* Listings that are begun, see dirs.h: those to go on with, those that were
@@ -106,10 +113,11 @@ struct fs {
 	struct imports *imports; /* what .import/last tells; owned */
 	struct seen *seen;       /* the row that was looked up last; owned */
 
-	struct draft *drafts;  /* all, newest first; guarded by nodes.lock */
-	struct node *listed;   /* see notify.h; guarded by nodes.lock */
-	struct dirs dirs;      /* listings between requests, see dirs.h */
-	struct tree_lock tree; /* names: see the order of locks */
+	struct draft *drafts;   /* all, newest first; guarded by nodes.lock */
+	struct node *listed;    /* see notify.h; guarded by nodes.lock */
+	struct handles handles; /* of open files, see file.h */
+	struct dirs dirs;       /* listings between requests, see dirs.h */
+	struct tree_lock tree;  /* names: see the order of locks */
 	struct turns turns;
 	/* Held while lists are dropped: one change's after another's. */
 	pthread_mutex_t dropping;
