@@ -158,7 +158,7 @@ int marks_begin(struct marks *m)
 {
 	m->next = m->limit = m->fresh = m->ordinal = 0;
 	m->run = m->runs = m->first_run = 1;
-	m->has_join = false;
+	m->has_join = m->has_sought = false;
 	m->stride = 1;
 	buf_reset(&m->here);
 	buf_reset(&m->end);
@@ -280,6 +280,8 @@ int marks_seek(struct marks *m, uint64_t ordinal, struct marks_way *way)
 {
 	bool goes_on = ordinal == m->next;
 	bool follows = goes_on && m->next == m->fresh;
+	/* until has its place, whatever became of the way. */
+	bool again = !goes_on && m->has_sought && ordinal == m->sought;
 	uint64_t limit;
 	struct mark mark;
 	int err = 0;
@@ -287,19 +289,22 @@ int marks_seek(struct marks *m, uint64_t ordinal, struct marks_way *way)
 	if (m->next == m->fresh)
 		err = buf_set(&m->end, buf_bytes(&m->here));
 	mark = find(m, ordinal, &limit);
-	way->by_place =
-		goes_on || mark.run < m->first_run || mark.ordinal == ordinal;
-	if (!err)
+	m->has_sought = goes_on || again || mark.ordinal == ordinal;
+	m->sought = ordinal;
+	way->by_place = m->has_sought || mark.run < m->first_run;
+	if (!err && !again)
 		err = buf_set(&m->until,
 			      buf_bytes(goes_on ? &m->here : &m->found));
 	if (!err)
 		err = buf_reserve(&m->here, m->until.size);
 	if (!err)
 		err = buf_reserve(&m->found, m->until.size);
-	if (err)
+	if (err) {
+		m->has_sought = false;
 		return err;
+	}
 	way->until = buf_bytes(&m->until);
-	if (goes_on || mark.run < m->first_run) {
+	if (goes_on || again || mark.run < m->first_run) {
 		if (find_place(m, way->until, &ordinal)) {
 			mark = find(m, ordinal, &limit);
 		} else {

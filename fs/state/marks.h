@@ -20,7 +20,8 @@
  * by its own mark; if that one is no longer there, by the mark before, so that
  * some entries come again but none is left out. What is given from there on is
  * another run with ordinals of its own, unless there is one of the present
- * snapshot that has this place.
+ * snapshot that has this place. Who asks once more for the ordinal that was
+ * looked for last, as the way to it failed, goes to the same place.
  */
 #define MARKS_SIZE_MAX 65536
 
@@ -43,6 +44,8 @@ struct marks {
 	struct buf walked;  /* place of the mark at hand */
 	struct buf found;   /* place of the mark that was looked for */
 	struct buf until;   /* of struct marks_way */
+	bool has_sought;    /* it is the place of the entry sought */
+	uint64_t sought;    /* ordinal that was looked for last */
 };
 
 /* How the listing gets to an entry: it goes to the first one that is at from or

@@ -89,6 +89,23 @@ static void give(int name)
 	given[ordinal] = name + 1;
 }
 
+/* A way that is not gone to its end, as what it reads is no more. */
+static void fail_on(const struct marks_way *way)
+{
+	uint32_t steps = rng_below(&rng, 5);
+	int name;
+
+	for (; steps > 0; steps--) {
+		name = next_name(way->from);
+		if (name < 0 || bytes_compare(place_of(name), way->until) >= 0)
+			break;
+		give(name);
+	}
+	is_placed = false;
+	if (rng_below(&rng, 2))
+		resume();
+}
+
 /* The next name from an ordinal on, as dir.c does it; -1: the end. */
 static int seek(uint64_t ordinal)
 {
@@ -99,6 +116,10 @@ static int seek(uint64_t ordinal)
 	if (!is_placed || !way.is_ahead || rng_below(&rng, 2))
 		position = 0;
 	is_placed = true;
+	if (way.by_place && rng_one_in(&rng, 4)) {
+		fail_on(&way);
+		return seek(ordinal);
+	}
 	while (way.by_place || marks.next < ordinal) {
 		name = next_name(way.from);
 		if (name < 0)
