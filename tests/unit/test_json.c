@@ -257,6 +257,9 @@ START_TEST(ends_are_told)
 {
 	static const char *const lines[][2] = {
 		{ "{'set", "JSON ends inside a string (byte 5)" },
+		{ "{'\\n\\ud83d\\ude00': 'b', 'c\\\\': ['d\\ud800x']}",
+		  "half a surrogate pair (byte 34)" },
+		{ "{'\\\\ud800\\udc00': 1}", "half a surrogate pair (byte 9)" },
 		{ "{'set':{'f':{'p':'a\\",
 		  "JSON ends inside a string (byte 20)" },
 		{ "{'delete':tru",

@@ -88,6 +88,60 @@ static bool is_within(const void *data, const void *start, size_t size)
 	       (uintptr_t)data < (uintptr_t)start + size;
 }
 
+/* The value of the \u escape whose backslash is at p; -1 if there is no such
+ * escape, which yajl then reports. */
+static long escape_value(const uint8_t *p, const uint8_t *end)
+{
+	long value = 0;
+	int i;
+
+	if (end - p < 6 || p[0] != '\\' || p[1] != 'u')
+		return -1;
+	for (i = 2; i < 6; i++) {
+		int c = p[i] | 0x20;
+
+		if (p[i] >= '0' && p[i] <= '9')
+			value = value * 16 + (p[i] - '0');
+		else if (c >= 'a' && c <= 'f')
+			value = value * 16 + (c - 'a' + 10);
+		else
+			return -1;
+	}
+	return value;
+}
+
+/* yajl turns half a surrogate pair into a question mark: refuse it instead.
+ * Looks at every backslash of a string that had some, from where the string
+ * before it ended; one that escapes another is skipped with it. */
+static int check_surrogates(const struct json *j)
+{
+	const uint8_t *p = j->text.data + j->seen;
+	const uint8_t *end = j->text.data + yajl_get_bytes_consumed(j->parser);
+
+	while (p < end && (p = memchr(p, '\\', (size_t)(end - p))) != NULL) {
+		size_t at = (size_t)(p - j->text.data);
+		long value = escape_value(p, end);
+
+		if (value < 0xd800 || value > 0xdfff) {
+			p += 2;
+			continue;
+		}
+		p += 6;
+		/* A high half needs a low one right behind; a low half by
+		 * itself is wrong. */
+		if (value <= 0xdbff) {
+			value = escape_value(p, end);
+			p += 6;
+		} else {
+			value = 0;
+		}
+		if (value < 0xdc00 || value > 0xdfff)
+			return fail(ERR_bad_line,
+				    "half a surrogate pair (byte %zu)", at);
+	}
+	return 0;
+}
+
 /* What yajl shows where it stands in the text stays there; what it has decoded
  * of escapes is copied. Whether it is kept; else the reason is in j->err. */
 static bool keep(struct json *j, const void *data, size_t size,
@@ -95,8 +149,9 @@ static bool keep(struct json *j, const void *data, size_t size,
 {
 	if (is_within(data, j->text.data, j->text.size))
 		*kept = bytes_of(data, size);
-	else
+	else if ((j->err = check_surrogates(j)) == 0)
 		*kept = keep_copy(j, data, size);
+	j->seen = yajl_get_bytes_consumed(j->parser);
 	return j->err == 0;
 }
 
@@ -283,59 +338,6 @@ void json_release(struct json *j)
 	*j = (struct json){ .spill = j->spill };
 }
 
-/* The value of the \u escape whose backslash is at p; -1 if there is no such
- * escape, which yajl then reports. */
-static long escape_value(const uint8_t *p, const uint8_t *end)
-{
-	long value = 0;
-	int i;
-
-	if (end - p < 6 || p[0] != '\\' || p[1] != 'u')
-		return -1;
-	for (i = 2; i < 6; i++) {
-		int c = p[i] | 0x20;
-
-		if (p[i] >= '0' && p[i] <= '9')
-			value = value * 16 + (p[i] - '0');
-		else if (c >= 'a' && c <= 'f')
-			value = value * 16 + (c - 'a' + 10);
-		else
-			return -1;
-	}
-	return value;
-}
-
-/* yajl turns half a surrogate pair into a question mark: refuse it instead.
- * Looks at every backslash of the text, which yajl takes inside of strings
- * only; one that escapes another is skipped with it. */
-static int check_surrogates(struct bytes text)
-{
-	const uint8_t *p = text.data, *end = text.data + text.size;
-
-	while (p < end && (p = memchr(p, '\\', (size_t)(end - p))) != NULL) {
-		size_t at = (size_t)(p - text.data);
-		long value = escape_value(p, end);
-
-		if (value < 0xd800 || value > 0xdfff) {
-			p += 2;
-			continue;
-		}
-		p += 6;
-		/* A high half needs a low one right behind; a low half by
-		 * itself is wrong. */
-		if (value <= 0xdbff) {
-			value = escape_value(p, end);
-			p += 6;
-		} else {
-			value = 0;
-		}
-		if (value < 0xdc00 || value > 0xdfff)
-			return fail(ERR_bad_line,
-				    "half a surrogate pair (byte %zu)", at);
-	}
-	return 0;
-}
-
 /* The reason is that of a callback, if one gave up, else the first line of
  * yajl's message: the others draw the text with an arrow. */
 static int parse_failed(struct json *j, bool at_end)
@@ -385,9 +387,8 @@ const struct json_node *json_parse(struct json *j, struct bytes text, int *err)
 	j->key = BYTES_NONE;
 	j->text = text;
 	j->err = 0;
-	*err = check_surrogates(text);
-	if (!*err)
-		*err = reserve_strings(j, text.size);
+	j->seen = 0;
+	*err = reserve_strings(j, text.size);
 	if (!*err && !j->parser)
 		*err = parser_new(j);
 	if (*err < 0)

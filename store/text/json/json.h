@@ -50,6 +50,7 @@ struct json {
 	struct json_node *nodes;       /* the first is the root */
 	size_t count, capacity;        /* of nodes */
 	struct bytes text;             /* borrowed: keys and texts are there */
+	size_t seen;                   /* bytes of it, to the last one's end */
 	struct buf strings;            /* or here, if they had escapes, */
 	struct spill *spill;           /* or here; borrowed; NULL: none */
 	uint32_t open[JSON_DEPTH_MAX]; /* the containers we are in */
