@@ -237,29 +237,28 @@ static int run_on_store(struct verb_call *c, const char *directory,
 	return status;
 }
 
-/* The line of the mount that holds the store in directory, in memory; NULL if
- * none does. */
-static const char *mount_line(const char *directory, struct buf *memory)
+/* Where the mount is that holds the store in directory, within its line, which
+ * is in line; NULL if none does. */
+static const char *mount_place(const char *directory, struct buf *line)
 {
+	const char *mark = NULL;
 	bool here;
 
-	return volume_holder(directory, memory, &here) == 0 &&
-			       buf_terminate(memory) == 0 &&
-			       strstr((char *)memory->data, SERVED_AT)
-		       ? (char *)memory->data
-		       : NULL;
+	if (volume_holder(directory, line, &here) == 0 &&
+	    buf_terminate(line) == 0)
+		mark = strstr((char *)line->data, SERVED_AT);
+	return mark ? mark + strlen(SERVED_AT) : NULL;
 }
 
 /* Whether a mount at place does, which the line names up to a newline. */
 static bool holds_at(const char *directory, const char *place)
 {
 	char *full = realpath(place, NULL);
-	struct buf memory = BUF_INIT;
-	const char *line = mount_line(directory, &memory);
-	bool does = full && line &&
-		    !strcmp(strstr(line, SERVED_AT) + strlen(SERVED_AT), full);
+	struct buf line = BUF_INIT;
+	const char *at = mount_place(directory, &line);
+	bool does = full && at && strcmp(at, full) == 0;
 
-	buf_release(&memory);
+	buf_release(&line);
 	free(full);
 	return does;
 }
@@ -267,13 +266,13 @@ static bool holds_at(const char *directory, const char *place)
 /* Whether the daemon that served found does, wherever else it is mounted. */
 static bool holds(const char *directory, const struct served *served)
 {
-	struct buf memory = BUF_INIT;
-	const char *line = mount_line(directory, &memory);
+	struct buf line = BUF_INIT;
 	int pid;
-	bool does = line && sscanf(line, "pid %d,", &pid) == 1 &&
+	bool does = mount_place(directory, &line) &&
+		    sscanf((char *)line.data, "pid %d,", &pid) == 1 &&
 		    pid == served->pid;
 
-	buf_release(&memory);
+	buf_release(&line);
 	return does;
 }
 

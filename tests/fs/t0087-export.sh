@@ -181,6 +181,13 @@ for way in alone mounted; do
 	) | head -c 10 >out
 	same "$way: a reader who leaves" 1 "$(cat status)"
 	check "$way: is told of" grep -q "standard output" told
+	(
+		env --default-signal=PIPE "$TABLETFS" -store "$store" \
+			export t 2>told
+		echo $? >status
+	) | head -c 10 >out
+	same "$way: one who has enough ends it" 141 "$(cat status)"
+	same "$way: without a word" "" "$(cat told)"
 	[ $way = alone ] || stop_mount
 done
 ln -s kept.csv link.csv

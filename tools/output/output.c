@@ -226,8 +226,8 @@ static int open_file(struct output *o)
 
 int output_open(const char *path, struct output **out)
 {
-	const struct output_kind *kind =
-		path && strcmp(path, "-") ? kind_of(path) : &plain;
+	bool is_file = path && strcmp(path, "-");
+	const struct output_kind *kind = is_file ? kind_of(path) : &plain;
 	struct output *o;
 	int err = path ? refuse_archive(path) : 0;
 
@@ -237,7 +237,9 @@ int output_open(const char *path, struct output **out)
 	o = calloc(1, sizeof(*o));
 	if (!o)
 		return -ENOMEM;
-	signal(SIGPIPE, SIG_IGN);
+	/* Whoever reads what is printed may have enough of it, as head has. */
+	if (is_file)
+		signal(SIGPIPE, SIG_IGN);
 	stop_begin();
 	o->path = path;
 	o->fd = -1;

@@ -169,8 +169,8 @@ static int count_rows(struct purging *p, const struct purge_span *row,
 	return err;
 }
 
-/* While it does, but not while it waits for the disk, whoever holds some of the
- * rows gives nothing back. */
+/* Commits w. While it does, but not while it waits for the disk, whoever holds
+ * some of the rows gives nothing back. */
 static int commit(struct purging *p, struct write *w, uint64_t *seq)
 {
 	const struct purge_holder *h = &p->s->purge_holder;
