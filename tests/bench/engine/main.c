@@ -32,6 +32,7 @@ enum work {
 	ROWS,
 	RANGES,
 	SYNC_WRITES,
+	SYNC_16,
 	MIXED_1,
 	MIXED_2,
 	DISK,
@@ -49,6 +50,7 @@ static const char *const titles[WORK_COUNT] = {
 	"rows only",
 	"ranges of 1,000 rows",
 	"fsync'd single writes",
+	"fsync'd writes, 16 threads",
 	"50/50 read-write, 1 thread",
 	"50/50 read-write, 2 threads",
 	"megabytes on disk",
@@ -60,6 +62,7 @@ enum {
 	VALUE_SIZE = 100,
 	ROUNDS_MAX = 20,
 	COLD_GETS = 2000,
+	THREADS_MAX = 16,
 };
 
 static uint64_t cells = 1000000;
@@ -173,69 +176,80 @@ static double scans(const struct peer *peer, void *db, enum work work)
 	return (double)count / took;
 }
 
-static double sync_writes(const struct peer *peer, void *db)
-{
-	void *session = peer->session(db);
-	uint64_t count = 500, n;
-	double began;
-
-	put_cell(peer, session, 0, true);
-	peer->commit(session, true);
-	began = bench_now();
-	for (n = 0; n < count; n++) {
-		put_cell(peer, session, n, true);
-		peer->commit(session, true);
-	}
-	began = bench_now() - began;
-	peer->end_session(session);
-	return (double)count / began;
-}
-
-struct mixed {
+/* Cells [first, first + count) of all, by one thread. */
+struct part {
 	const struct peer *peer;
 	void *db;
 	uint64_t first, count;
 };
 
-static void *mixed_thread(void *context)
+static void *sync_thread(void *context)
 {
-	struct mixed *m = context;
-	void *session = m->peer->session(m->db);
-	struct cell_name c;
+	struct part *p = context;
+	void *session = p->peer->session(p->db);
 	uint64_t n;
 
-	for (n = m->first; n < m->first + m->count; n++) {
-		uint64_t at = bench_mix(n + 1) % cells;
-
-		if (n % 2) {
-			put_cell(m->peer, session, at, true);
-			m->peer->commit(session, false);
-			continue;
-		}
-		name_cell(at, true, &c);
-		if (m->peer->newest(session, &c) != VALUE_SIZE)
-			bench_die("%s: no %s", m->peer->name, c.row);
+	for (n = p->first; n < p->first + p->count; n++) {
+		put_cell(p->peer, session, n, true);
+		p->peer->commit(session, true);
 	}
-	m->peer->end_session(session);
+	p->peer->end_session(session);
 	return NULL;
 }
 
-static double mixed(const struct peer *peer, void *db, unsigned int threads)
+static double sync_writes(const struct peer *peer, void *db)
 {
-	uint64_t count = cells / 5;
-	struct mixed m[2];
-	pthread_t ids[2];
+	struct part p = { peer, db, 0, 1 };
+	double began;
+
+	sync_thread(&p);
+	p.count = 500;
+	began = bench_now();
+	sync_thread(&p);
+	return (double)p.count / (bench_now() - began);
+}
+
+static void *mixed_thread(void *context)
+{
+	struct part *p = context;
+	void *session = p->peer->session(p->db);
+	struct cell_name c;
+	uint64_t n;
+
+	for (n = p->first; n < p->first + p->count; n++) {
+		uint64_t at = bench_mix(n + 1) % cells;
+
+		if (n % 2) {
+			put_cell(p->peer, session, at, true);
+			p->peer->commit(session, false);
+			continue;
+		}
+		name_cell(at, true, &c);
+		if (p->peer->newest(session, &c) != VALUE_SIZE)
+			bench_die("%s: no %s", p->peer->name, c.row);
+	}
+	p->peer->end_session(session);
+	return NULL;
+}
+
+/* Operations of work a second, by threads that share count of them. */
+static double by_threads(const struct peer *peer, void *db, uint64_t count,
+			 void *(*work)(void *part), unsigned int threads)
+{
+	struct part parts[THREADS_MAX];
+	pthread_t ids[THREADS_MAX];
 	double began = bench_now();
 	unsigned int i;
 
+	count /= threads;
 	for (i = 0; i < threads; i++) {
-		m[i] = (struct mixed){ peer, db, i * count, count / threads };
-		if (pthread_create(&ids[i], NULL, mixed_thread, &m[i]))
+		parts[i] = (struct part){ peer, db, i * 2 * count, count };
+		if (pthread_create(&ids[i], NULL, work, &parts[i]))
 			bench_die("no thread");
 	}
 	for (i = 0; i < threads; i++)
 		pthread_join(ids[i], NULL);
-	return (double)count / (bench_now() - began);
+	return (double)(count * threads) / (bench_now() - began);
 }
 
 /* Makes the system forget the pages of files; false if it will not. */
@@ -277,9 +291,11 @@ static void work_all(const struct peer *peer, const char *directory,
 	result[LOAD_RANDOM] = load(peer, db, true);
 	bench_settle();
 	peer->close(db);
-	if (wanted(COLD) && forget_pages()) {
+	if (wanted(COLD)) {
 		db = peer->open(path);
-		result[COLD] = gets(peer, db, COLD);
+		bench_settle(); /* a merge that was due when it was closed */
+		if (forget_pages())
+			result[COLD] = gets(peer, db, COLD);
 		peer->close(db);
 	}
 	db = peer->open(path);
@@ -301,10 +317,14 @@ static void work_all(const struct peer *peer, const char *directory,
 		result[RANGES] = scans(peer, db, RANGES);
 	if (wanted(SYNC_WRITES))
 		result[SYNC_WRITES] = sync_writes(peer, db);
+	if (wanted(SYNC_16))
+		result[SYNC_16] = by_threads(peer, db, 8000, sync_thread, 16);
 	if (wanted(MIXED_1))
-		result[MIXED_1] = mixed(peer, db, 1);
+		result[MIXED_1] =
+			by_threads(peer, db, cells / 5, mixed_thread, 1);
 	if (wanted(MIXED_2))
-		result[MIXED_2] = mixed(peer, db, 2);
+		result[MIXED_2] =
+			by_threads(peer, db, cells / 5, mixed_thread, 2);
 	peer->close(db);
 }
 

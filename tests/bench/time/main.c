@@ -23,14 +23,14 @@
  *                  that had most; and with room that is held
  *   commit         p50, p99 in us, p99.99 and longest in ms
  *   append         the same bytes written to a file beside: p99.99 and longest
- *   read           p50 in us and longest in ms
+ *   read           p50 and p99 in us and longest in ms
  *   resident       the most, in MiB
  *   written        bytes written to files for each byte of keys and values
  */
 struct result {
 	double rate, disk, held;
 	double p50, p99, p9999, max, append_p9999, append_max;
-	double read_p50, read_max, resident, written;
+	double read_p50, read_p99, read_max, resident, written;
 	char more[400];
 };
 
@@ -72,6 +72,7 @@ static void sum_up(const struct run *r, uint64_t wrote, struct result *out)
 	out->append_p9999 = meter_at(&r->appends, 0.9999) / 1000;
 	out->append_max = (double)r->appends.max_ns / 1e6;
 	out->read_p50 = meter_at(&r->reads, 0.5);
+	out->read_p99 = meter_at(&r->reads, 0.99);
 	out->read_max = (double)r->reads.max_ns / 1e6;
 	out->resident = (double)meter_resident_max() / 1048576;
 	out->written = (double)(wrote - r->appended) / (double)r->given;
@@ -146,9 +147,10 @@ static void print(const struct work *work, const struct peer *peer,
 	printf("  %6.1f %7.1f %8.2f %8.1f  %8.2f %8.1f", r->p50, r->p99,
 	       r->p9999, r->max, r->append_p9999, r->append_max);
 	if (r->read_p50 > 0)
-		printf("  %6.1f %7.2f", r->read_p50, r->read_max);
+		printf("  %6.1f %7.1f %7.2f", r->read_p50, r->read_p99,
+		       r->read_max);
 	else
-		printf("       -       -");
+		printf("       -       -       -");
 	printf("  %5.0f  %6.2f\n", r->resident, r->written);
 	if (r->more[0])
 		printf("%29s%s\n", "", r->more);
@@ -176,12 +178,12 @@ int main(int argc, char **argv)
 	bench_over_time = true;
 	bench_memtable = bench_number("MEMTABLE", 32 << 20);
 	bench_cache = bench_number("CACHE", 64 << 20);
-	printf("%-28s %7s  %11s  %32s  %17s  %14s\n"
-	       "%-28s %7s  %5s %5s  %6s %7s %8s %8s  %8s %8s  %6s %7s  %5s  "
-	       "%6s\n",
+	printf("%-28s %7s  %11s  %32s  %17s  %22s\n"
+	       "%-28s %7s  %5s %5s  %6s %7s %8s %8s  %8s %8s  %6s %7s %7s  "
+	       "%5s  %6s\n",
 	       "", "", "disk / live", "commit", "append", "read", "", "k/s", "",
 	       "+held", "p50", "p99 us", "p99.99", "max ms", "p99.99", "max ms",
-	       "p50 us", "max ms", "MiB", "written");
+	       "p50", "p99 us", "max ms", "MiB", "written");
 	fflush(stdout);
 	for (w = 0; w < work_count; w++)
 		for (i = 0; i < PEERS; i++) {
