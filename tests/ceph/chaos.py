@@ -6,7 +6,9 @@ what one acknowledged that was deposed already would be.
 
 By the environment: SEED; TAKEOVERS (12); OSD_KILLS (3); CEPH_DIR, the cluster's
 directory (tests/ceph/cluster); B, the build. Prints the times of takeovers, of
-owners that were killed and of those that were stopped.
+owners that were killed and of those that were stopped; apart from the others
+those beside which an OSD was killed, and those while it comes back and asks the
+others for what it missed.
 """
 import collections, os, pathlib, random, signal, subprocess, sys, tempfile, time
 
@@ -44,6 +46,13 @@ def kill_osd():
     name = "osd.%d" % random.randrange(3)
     cluster("kill", name)
     return name
+
+
+def is_back(came):
+    """An OSD that came then. What the cluster says may be five seconds old."""
+    return time.monotonic() > came + 5 and subprocess.run(
+        [here / "cluster", "whole", cluster_dir],
+        stdout=subprocess.DEVNULL).returncode == 0
 
 
 def boot_ms():
@@ -113,6 +122,7 @@ def tell(what, times):
 
 def run(owners, down):
     times = collections.defaultdict(list)
+    coming, came = False, 0
     kill_at = set(random.sample(range(takeovers),
                                 min(osd_kills, takeovers)))
     owners.append(Owner(0))
@@ -128,6 +138,9 @@ def run(owners, down):
         how = random.choice(("killed", "killed", "stopped"))
         if number - 1 in kill_at:
             down.append(kill_osd())
+        coming = coming and not is_back(came)
+        fault = (", an OSD killed" if down else
+                 ", an OSD coming back" if coming else "")
         begun = boot_ms()
         if how == "killed":
             owner.end()
@@ -139,9 +152,10 @@ def run(owners, down):
             check("owner %d takes over: %s" % (number, following.told()),
                   False)
             return
-        times[how + (", an OSD killed" if down else "")].append(taken - begun)
+        times[how + fault].append(taken - begun)
         while down:
             cluster("run", down.pop())
+            coming, came = True, time.monotonic()
         if how == "killed":
             lost = set(owner.acknowledged()) - following.seen()
             check("owner %d sees what %d acknowledged: %s" %
@@ -149,8 +163,9 @@ def run(owners, down):
         else:
             time.sleep(random.uniform(0, 0.5))
             owner.process.send_signal(signal.SIGCONT)
-    for what in times:
+    for what in sorted(times):
         tell(what, times[what])
+
 
 def look(owners):
     """The deposed say so and end; and nothing is lost."""
