@@ -159,8 +159,8 @@ stop_mount
 check "that store is sound" T check
 rm -rf "$store"
 
-# So it is beside who has stopped in the middle of a list, and after one who read
-# rows meanwhile.
+# So it is beside who has stopped in the middle of a list, for whom there are twelve
+# megabytes that do not stay, and after one who read rows meanwhile.
 start_mount
 T createtable t families=f:maxversions=1
 check "nor beside who paused in a list, nor after who read" \
@@ -171,26 +171,27 @@ for row in range(300):
     os.makedirs("%s/r%d/f" % (table, row))
     with open("%s/r%d/f/a" % (table, row), "w") as f:
         f.write("x" * 1000)
-def put():
-    with open(table + "/r/f/k", "wb", buffering=0) as f:
-        f.write(os.urandom(3000000))
+def put(times, names):
+    for i in range(times):
+        with open("%s/r/f/%s" % (table, names[i % len(names)]), "wb",
+                  buffering=0) as f:
+            f.write(os.urandom(3000000))
 os.makedirs(table + "/r/f")
-put()
+put(4, "klmn")
 time.sleep(1.2)
 names = os.scandir(table)
 next(names)
-for i in range(8):
-    put()
+put(8, "klmn")
 names.close()
+for name in "lmn":
+    os.unlink(table + "/r/f/" + name)
 rows = open(table + "/.scan/jsonl", "rb", buffering=0)
 rows.read(10)
-for i in range(8):
-    put()
+put(8, "k")
 rows.close()
 # The kernel tells of it a moment later.
 time.sleep(0.5)
-for i in range(8):
-    put()
+put(8, "k")
 PYTHON
 stop_mount
 check "that one, too" T check
