@@ -102,11 +102,14 @@ told() {
 }
 
 # errno NAME COMMAND...: the command must fail and say what NAME stands for.
+declare -A errnos=()
 errno() {
 	local name=$1 text out
 	shift
-	text=$(python3 -c "import errno, os, sys
+	[ -n "${errnos[$name]-}" ] ||
+		errnos[$name]=$(python3 -c "import errno, os, sys
 print(os.strerror(getattr(errno, sys.argv[1])))" "$name")
+	text=${errnos[$name]}
 	if out=$("$@" 2>&1); then
 		fail "$* succeeded, not $name"
 	else
