@@ -18,7 +18,7 @@ ticks() {
 
 # await SECONDS COMMAND...: until it succeeds.
 await() {
-	local left=$(($1 * 20))
+	local left=$(($1 * 20 * ${SLOW:-1}))
 	shift
 	until "$@"; do
 		left=$((left - 1))
