@@ -11,6 +11,7 @@
  * keys apart: those behind the bytes that all of them begin with. What the
  * bytes do not tell, the keys do.
  */
+
 /* Of fewer files heads are not worth their making. */
 #define INDEX_MIN 4
 
