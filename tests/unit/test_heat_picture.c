@@ -253,6 +253,35 @@ START_TEST(an_even_load_is_a_plane)
 }
 END_TEST
 
+/* However many fences are where the heat is. */
+START_TEST(a_part_is_as_high_as_its_rows)
+{
+	struct heat_picture *p;
+	double mean = 0;
+	size_t r, hot = 0;
+	char row[32];
+	int i, second;
+
+	fill(20000);
+	for (second = 0; second < SECONDS; second++) {
+		for (i = 0; i < 2000; i++) {
+			snprintf(row, sizeof(row), "user%06u",
+				 rng_below(&rng, i % 20 ? 1000 : 20000));
+			get(row);
+		}
+		next_second();
+	}
+	p = picture(HEAT_READS, 80);
+	for (r = 0; r < p->rows; r++)
+		mean += of_row(p, r) / (double)p->rows;
+	for (r = 0; r < p->rows; r++)
+		hot += of_row(p, r) > mean / 2;
+	ck_assert_uint_ge(hot, 4);
+	ck_assert_msg(hot < p->rows * 3 / 4, "%zu of %zu rows", hot, p->rows);
+	heat_picture_free(p);
+}
+END_TEST
+
 /* Runs of rows that are warm in a column. */
 static size_t bands(const struct heat_picture *p, size_t column)
 {
@@ -343,9 +372,10 @@ END_TEST
 int main(void)
 {
 	const TTest *tests[] = {
-		a_sequence_is_a_staircase,    a_hot_row_is_a_line,
-		an_even_load_is_a_plane,      salt_buckets_are_bands,
-		a_picture_outlives_the_store, what_is_not_wanted_is_left_out,
+		a_sequence_is_a_staircase,      a_hot_row_is_a_line,
+		an_even_load_is_a_plane,        a_part_is_as_high_as_its_rows,
+		salt_buckets_are_bands,         a_picture_outlives_the_store,
+		what_is_not_wanted_is_left_out,
 	};
 
 	return run_suite("heat picture", setup, teardown, tests,
