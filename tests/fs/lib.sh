@@ -101,8 +101,9 @@ told() {
 	check "told: $1" grep -qF -- "$1" err
 }
 
+declare -A errnos=() # what names that were asked for stand for
+
 # errno NAME COMMAND...: the command must fail and say what NAME stands for.
-declare -A errnos=()
 errno() {
 	local name=$1 text out
 	shift
